@@ -1,0 +1,20 @@
+//! What is true in Reeve: the words, the rules and the planner.
+//!
+//! Everything here is a pure function of its arguments. This crate refuses to do I/O, to read the
+//! clock outside [`clock::SystemClock`], to draw random numbers, and to be async.
+
+pub mod access;
+pub mod clock;
+pub mod eviction;
+pub mod id;
+pub mod job;
+pub mod kind;
+pub mod node;
+pub mod policy;
+pub mod priority;
+pub mod queue;
+pub mod reason;
+pub mod scenario;
+pub mod schedule;
+pub mod status;
+pub mod units;

@@ -1,0 +1,1 @@
+//! Scenario files: stories with expected outcomes.

@@ -1,0 +1,4 @@
+//! The planner: snapshot in, plan out.
+
+pub mod plan;
+pub mod snapshot;
