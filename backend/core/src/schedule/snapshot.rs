@@ -28,6 +28,9 @@ pub struct Snapshot {
     /// Queued and placed jobs; never finished ones.
     pub jobs: Vec<Job>,
     pub nominations: Vec<Nomination>,
+    /// When rebalancing evicted during the last hour: the policy caps its rate.
+    #[serde(default)]
+    pub rebalance_evictions_last_hour: Vec<DateTime<Utc>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
