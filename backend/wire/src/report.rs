@@ -33,6 +33,10 @@ pub struct MemberReport {
     /// The job's last checkpoint, when it told the agent (a file or the signal's answer).
     #[serde(default)]
     pub checkpointed_at: Option<DateTime<Utc>>,
+    /// Bytes the member has written to its log so far; after its end, all it will ever have. The server has the
+    /// whole log once it has stored up to here.
+    #[serde(default)]
+    pub log_bytes: Option<i64>,
     /// Set when `state` is `ended`.
     #[serde(default)]
     pub end: Option<MemberEnd>,
@@ -50,7 +54,8 @@ pub struct MemberEnd {
     /// It never ran: why (no such command, no such directory, …).
     #[serde(default)]
     pub start_error: Option<String>,
-    /// The agent ended it because its lease ran out.
+    /// The agent ended it because its lease ran out, or because the agent itself was told to stop for good and
+    /// gave its lease up.
     #[serde(default)]
     pub lease_lost: bool,
     /// The agent found no trace of it after its own restart.
