@@ -1,0 +1,75 @@
+//! From text to [`Scenario`]s: one file a section.
+//!
+//! This module refuses unknown keys everywhere, and guesses nothing that `SCENARIOS.md` leaves out.
+
+mod cluster;
+mod expect;
+mod jobs;
+mod policy;
+mod steps;
+mod unplanned;
+
+use super::format::{NodeSpec, PoolSpec, Scenario};
+use super::read::{Fields, Read, is_null, list, owned};
+use super::yaml::{FormatError, Node, documents};
+
+const SECTIONS: &[&str] = &["name", "policy", "pools", "nodes", "teams", "queues", "jobs", "steps"];
+
+/// All scenarios of a file.
+///
+/// # Errors
+/// Broken YAML, unknown keys, wrong values: the first one, with its line and column.
+pub fn parse(text: &str) -> Result<Vec<Scenario>, FormatError> {
+    let documents = documents(text)?;
+    let scenarios: Vec<Scenario> =
+        documents.iter().filter(|node| !is_null(node)).map(scenario).collect::<Read<_>>()?;
+    if scenarios.is_empty() {
+        return Err(FormatError::new(super::yaml::Pos { line: 1, column: 1 }, "no scenario in this file"));
+    }
+    Ok(scenarios)
+}
+
+fn scenario(node: &Node) -> Read<Scenario> {
+    let fields = Fields::of(node, "the scenario", SECTIONS)?;
+    let name = fields.read("name", owned)?;
+    let nodes = fields.or("nodes", Vec::new(), cluster::nodes)?;
+    let pools = fields.or("pools", Vec::new(), pools)?;
+    Ok(Scenario {
+        name: name.ok_or_else(|| FormatError::new(node.at, "a scenario needs a `name`"))?,
+        at: node.at,
+        policy: fields.read("policy", policy::policy)?.unwrap_or_default(),
+        pools: if pools.is_empty() { implied_pools(&nodes) } else { pools },
+        nodes,
+        teams: fields.or("teams", Vec::new(), cluster::teams)?,
+        queues: fields.or("queues", Vec::new(), cluster::queues)?,
+        jobs: fields.or("jobs", Vec::new(), jobs::jobs)?,
+        steps: fields.or("steps", Vec::new(), steps::steps)?,
+        notes: unplanned::notes(node),
+    })
+}
+
+fn pools(node: &Node) -> Read<Vec<PoolSpec>> {
+    list(node, "pools")?
+        .iter()
+        .map(|pool| {
+            let fields = Fields::of(pool, "a pool", &["name", "gpu_model"])?;
+            let name = fields.read("name", owned)?;
+            let name = name.ok_or_else(|| FormatError::new(pool.at, "a pool needs a `name`"))?;
+            Ok(PoolSpec { gpu_model: fields.or("gpu_model", name.clone(), owned)?, name })
+        })
+        .collect()
+}
+
+/// Without `pools`: those that the nodes name, or the one pool `p`.
+fn implied_pools(nodes: &[NodeSpec]) -> Vec<PoolSpec> {
+    let mut pools: Vec<PoolSpec> = Vec::new();
+    for name in nodes.iter().filter_map(|node| node.pool.as_ref()) {
+        if pools.iter().all(|pool| pool.name != *name) {
+            pools.push(PoolSpec { name: name.clone(), gpu_model: name.clone() });
+        }
+    }
+    if pools.is_empty() {
+        pools.push(PoolSpec { name: "p".into(), gpu_model: "p".into() });
+    }
+    pools
+}

@@ -1,0 +1,31 @@
+//! Keys of the format whose machinery the planner does not have yet: understood, and said so.
+
+use super::super::yaml::{Node, Value};
+
+/// One note for each such key that asks for something.
+pub(super) fn notes(document: &Node) -> Vec<String> {
+    let mut found = Vec::new();
+    walk(document, false, &mut found);
+    found
+}
+
+fn walk(node: &Node, in_jobs: bool, found: &mut Vec<String>) {
+    match &node.value {
+        Value::Text { .. } => {}
+        Value::List(items) => items.iter().for_each(|item| walk(item, in_jobs, found)),
+        Value::Map(entries) => {
+            for (key, value) in entries {
+                let asks = !matches!(&value.value, Value::Text { text, .. } if text == "off");
+                let unplanned = match key.text.as_str() {
+                    "backfill" | "consolidation" => asks,
+                    "nvlink" | "datasets" => in_jobs,
+                    _ => false,
+                };
+                if unplanned {
+                    found.push(format!("{}: `{}` does not influence this version's planner", key.at, key.text));
+                }
+                walk(value, in_jobs || matches!(key.text.as_str(), "jobs" | "submit"), found);
+            }
+        }
+    }
+}
