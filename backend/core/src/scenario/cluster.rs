@@ -79,7 +79,7 @@ impl Cluster {
         self.snapshot.jobs.iter_mut().find(|job| job.id == id)
     }
 
-    /// Moves the clock and forgets evictions older than a day.
+    /// Moves the clock and forgets evictions that are too old for the policy's counts.
     pub fn advance_to(&mut self, now: DateTime<Utc>) {
         self.snapshot.now = now;
         self.count_recent_evictions();
@@ -94,6 +94,10 @@ impl Cluster {
         for job in &mut self.snapshot.jobs {
             job.evictions_in_last_day = recent.get(&job.id).copied().unwrap_or(0);
         }
+        let since = self.snapshot.now - TimeDelta::hours(1);
+        let rebalances = self.evictions.iter().filter(|note| note.cause == EvictionCause::Rebalance);
+        self.snapshot.rebalance_evictions_last_hour =
+            rebalances.map(|note| note.at).filter(|&at| at > since).collect();
     }
 
     /// Carries out a plan as the store would.
@@ -135,10 +139,18 @@ impl Cluster {
         let at = self.snapshot.now;
         let job = self.job_mut(eviction.job).ok_or(UnknownJob { job: eviction.job })?;
         for member in job.members.iter_mut().filter(|member| eviction.members.contains(&member.index)) {
-            member.leaving = Some(Leaving { leave_by: eviction.leave_by, cause: Some(eviction.cause), evictor });
+            member.leaving =
+                Some(Leaving { leave_by: eviction.leave_by, cause: Some(eviction.cause), evictor });
         }
         let (name, team) = (job.name.clone(), job.team);
-        self.evictions.push(EvictionNote { job: eviction.job, name, team, cause: eviction.cause, at, gone: false });
+        self.evictions.push(EvictionNote {
+            job: eviction.job,
+            name,
+            team,
+            cause: eviction.cause,
+            at,
+            gone: false,
+        });
         Ok(())
     }
 

@@ -41,7 +41,8 @@ fn action_title(action: &Action) -> String {
             format!("set {}", teams.chain(queues).chain(jobs).collect::<Vec<_>>().join(", "))
         }
         Action::Node(nodes) => {
-            let nodes: Vec<String> = nodes.iter().map(|(name, command)| format!("{name} {command:?}")).collect();
+            let nodes: Vec<String> =
+                nodes.iter().map(|(name, command)| format!("{name} {command:?}")).collect();
             format!("node {}", nodes.join(", "))
         }
         Action::Finish(jobs) => format!("finish {}", pick(jobs)),
@@ -57,7 +58,9 @@ pub(super) fn decisions(plan: &Plan, cluster: &Cluster) -> Vec<String> {
     let mut lines: Vec<String> = plan.starts.iter().map(|start| started(start, snapshot)).collect();
     lines.extend(plan.reclaims.iter().flat_map(|reclaim| reclaimed(reclaim, snapshot)));
     lines.extend(
-        plan.dropped.iter().map(|dropped| format!("drop nomination of {}: {}", job(dropped.job, snapshot), dropped.why)),
+        plan.dropped
+            .iter()
+            .map(|dropped| format!("drop nomination of {}: {}", job(dropped.job, snapshot), dropped.why)),
     );
     lines
 }
@@ -127,7 +130,8 @@ pub(super) fn reason(explanation: &Explanation) -> String {
 }
 
 fn obstacle(obstacle: &Obstacle) -> String {
-    let numbers: Vec<String> = obstacle.numbers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    let numbers: Vec<String> =
+        obstacle.numbers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let detail = obstacle.detail.as_ref().map_or_else(String::new, |detail| format!(" ({detail})"));
     format!("{} {{{}}}{detail}", obstacle.code, numbers.join(", "))
 }
@@ -144,7 +148,8 @@ pub(super) fn with_names(text: &str, snapshot: &Snapshot) -> String {
     names.extend(snapshot.pools.iter().map(|pool| (pool.id.to_string(), pool.slug.clone())));
     for node in &snapshot.nodes {
         names.insert(node.id.to_string(), node.name.clone());
-        names.extend(node.gpus.iter().map(|gpu| (gpu.id.to_string(), format!("{}#{}", node.name, gpu.index))));
+        names
+            .extend(node.gpus.iter().map(|gpu| (gpu.id.to_string(), format!("{}#{}", node.name, gpu.index))));
     }
     names.iter().fold(text.to_owned(), |text, (id, name)| text.replace(id.as_str(), name))
 }

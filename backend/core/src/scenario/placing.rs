@@ -48,7 +48,8 @@ pub(super) fn place_running(world: &mut World, jobs: &[(JobId, &JobSpec)]) -> Re
     let mut budget = BUDGET;
     if !search(world, jobs, &pieces, &mut rooms, &mut found, &mut budget) {
         let stuck = jobs[pieces[found.len().min(pieces.len() - 1)].job].1;
-        let at = if found.is_empty() { first_misfit(world, jobs, &pieces).unwrap_or(stuck.at) } else { stuck.at };
+        let at =
+            if found.is_empty() { first_misfit(world, jobs, &pieces).unwrap_or(stuck.at) } else { stuck.at };
         return Err(FormatError::new(at, "the running jobs don't fit on the nodes"));
     }
     for (piece, (node, gpus)) in pieces.iter().zip(found) {
@@ -73,7 +74,10 @@ fn fixed_node(world: &World, spec: &JobSpec, member: usize) -> Result<Option<Nod
         [] => return Ok(None),
         [only] => only,
         several => several.get(member).ok_or_else(|| {
-            FormatError::new(spec.at, format!("`node` names {} nodes for {} members", several.len(), spec.replicas))
+            FormatError::new(
+                spec.at,
+                format!("`node` names {} nodes for {} members", several.len(), spec.replicas),
+            )
         })?,
     };
     world.node(name, spec.at).map(Some)
@@ -151,8 +155,14 @@ fn take(room: &mut Room, spec: &JobSpec) -> Option<Vec<GpuSlice>> {
         GpuAsk::Share { milli: asked, memory: asked_memory, .. } => milli >= asked && memory >= asked_memory,
     };
     let count = spec.gpus.devices() as usize;
-    let chosen: Vec<usize> =
-        room.gpus.iter().enumerate().filter(|(_, gpu)| wants(gpu)).map(|(index, _)| index).take(count).collect();
+    let chosen: Vec<usize> = room
+        .gpus
+        .iter()
+        .enumerate()
+        .filter(|(_, gpu)| wants(gpu))
+        .map(|(index, _)| index)
+        .take(count)
+        .collect();
     if chosen.len() < count {
         return None;
     }

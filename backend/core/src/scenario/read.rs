@@ -142,8 +142,9 @@ pub(super) fn memory_gib(node: &Node) -> Read<Mib> {
 /// `90s`, `30m`, `1h30m`, `-2d`, `0s`: seconds.
 pub(super) fn duration_secs(node: &Node) -> Read<i64> {
     let found = text(node)?;
-    parse_duration(found)
-        .ok_or_else(|| FormatError::new(node.at, format!("`{found}` is no duration such as 90s, 30m, -1h, 2d")))
+    parse_duration(found).ok_or_else(|| {
+        FormatError::new(node.at, format!("`{found}` is no duration such as 90s, 30m, -1h, 2d"))
+    })
 }
 
 fn parse_duration(text: &str) -> Option<i64> {
@@ -158,7 +159,8 @@ fn parse_duration(text: &str) -> Option<i64> {
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit())?;
         let number: i64 = rest[..digits].parse().ok()?;
-        let unit_end = rest[digits..].find(|c: char| c.is_ascii_digit()).map_or(rest.len(), |end| digits + end);
+        let unit_end =
+            rest[digits..].find(|c: char| c.is_ascii_digit()).map_or(rest.len(), |end| digits + end);
         let secs = match &rest[digits..unit_end] {
             "s" => 1,
             "m" | "min" => 60,

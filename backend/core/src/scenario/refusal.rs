@@ -14,9 +14,9 @@ use crate::schedule::snapshot::{Queue, Snapshot};
 
 /// A refused submission: its reason's code and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    pub code: ReasonCode,
-    pub text: String,
+pub(super) struct Refusal {
+    pub(super) code: ReasonCode,
+    pub(super) text: String,
 }
 
 pub(super) struct Facts<'a> {
@@ -32,7 +32,8 @@ pub(super) fn refusal(spec: &JobSpec, facts: &Facts<'_>) -> Option<Refusal> {
     if let Some(ceiling) = facts.ceiling
         && facts.priority > ceiling.value()
     {
-        let text = format!("priority {} is above the ceiling {ceiling}: ask for an escalation", facts.priority.0);
+        let text =
+            format!("priority {} is above the ceiling {ceiling}: ask for an escalation", facts.priority.0);
         return refuse(ReasonCode::AwaitingApproval, text);
     }
     if spec.max_replicas == 0 || spec.min_replicas == 0 {

@@ -1,7 +1,7 @@
 //! Results of running files: one line a scenario, and JSON for programs.
 
 use super::parse::parse;
-use super::run::{Outcome, run};
+use super::run::{Outcome, Planner, run};
 use super::yaml::FormatError;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -19,11 +19,13 @@ pub struct FileReport {
 impl FileReport {
     /// Runs all scenarios of a file's text.
     #[must_use]
-    pub fn of(file: &str, text: &str) -> Self {
+    pub fn of(file: &str, text: &str, planner: Planner) -> Self {
         match parse(text) {
-            Ok(scenarios) => {
-                Self { file: file.into(), error: None, scenarios: scenarios.iter().map(run).collect() }
-            }
+            Ok(scenarios) => Self {
+                file: file.into(),
+                error: None,
+                scenarios: scenarios.iter().map(|scenario| run(scenario, planner)).collect(),
+            },
             Err(error) => Self::unreadable(file, &error),
         }
     }

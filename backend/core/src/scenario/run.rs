@@ -1,7 +1,7 @@
 //! Running a scenario: each step happens, the planner plans until nothing changes, the judge looks at
 //! every plan and every state, and then the step's expectations are held against what is.
 //!
-//! This module refuses to know how a plan is made: the planner is an argument, production's by default.
+//! This module refuses to know how a plan is made: the planner is an argument.
 
 use super::cluster::{Cluster, End};
 use super::explain;
@@ -57,15 +57,9 @@ pub struct StepReport {
     pub lines: Vec<String>,
 }
 
-/// Runs one scenario with production's planner.
-#[must_use]
-pub fn run(scenario: &Scenario) -> Outcome {
-    run_with(scenario, crate::schedule::plan)
-}
-
 /// Runs one scenario with the given planner.
 #[must_use]
-pub fn run_with(scenario: &Scenario, planner: Planner) -> Outcome {
+pub fn run(scenario: &Scenario, planner: Planner) -> Outcome {
     let mut outcome = Outcome {
         name: scenario.name.clone(),
         at: scenario.at,
@@ -146,13 +140,27 @@ impl Runner {
         let failures: Vec<Failure> = expect
             .all
             .iter()
-            .filter_map(|(at, expectation)| verdict::judge(expectation, &facts, *at).err().map(|miss| (*at, miss)))
-            .map(|(at, miss)| Failure { at, step: number, what: miss.what, expected: miss.expected, got: miss.got })
+            .filter_map(|(at, expectation)| {
+                verdict::judge(expectation, &facts, *at).err().map(|miss| (*at, miss))
+            })
+            .map(|(at, miss)| Failure {
+                at,
+                step: number,
+                what: miss.what,
+                expected: miss.expected,
+                got: miss.got,
+            })
             .collect();
         if failures.is_empty() { Ok(()) } else { Err(failures) }
     }
 
-    fn act(&mut self, action: &Action, at: Pos, place: Place, facts: &mut Progress) -> Result<(), Vec<Failure>> {
+    fn act(
+        &mut self,
+        action: &Action,
+        at: Pos,
+        place: Place,
+        facts: &mut Progress,
+    ) -> Result<(), Vec<Failure>> {
         let done = match action {
             Action::Wait(secs) => return self.wait(*secs, place, facts),
             Action::Cycles(count) => return self.cycles(*count, place, facts),
@@ -235,7 +243,9 @@ impl Runner {
     fn picked(&self, pick: &Pick, at: Pos, suits: impl Fn(&Job) -> bool) -> Result<Vec<JobId>, FormatError> {
         let cluster = &self.world.cluster;
         match pick {
-            Pick::All => Ok(cluster.snapshot.jobs.iter().filter(|job| suits(job)).map(|job| job.id).collect()),
+            Pick::All => {
+                Ok(cluster.snapshot.jobs.iter().filter(|job| suits(job)).map(|job| job.id).collect())
+            }
             Pick::Names(names) => names
                 .iter()
                 .map(|name| {
@@ -243,7 +253,10 @@ impl Runner {
                     let suits = cluster.job(id).is_some_and(&suits);
                     suits.then_some(id).ok_or_else(|| {
                         let state = verdict::state_of(&self.world, id);
-                        FormatError::new(at, format!("this step does not suit job `{name}`, which is {state}"))
+                        FormatError::new(
+                            at,
+                            format!("this step does not suit job `{name}`, which is {state}"),
+                        )
                     })
                 })
                 .collect(),
@@ -296,7 +309,8 @@ impl Runner {
         let violations = check::violations(&self.world.cluster.snapshot, &plan);
         self.lines.extend(explain::decisions(&plan, &self.world.cluster));
         if !violations.is_empty() {
-            let judged = violations.iter().map(|found| judged(place.number, place.at, found, &self.world.cluster));
+            let judged =
+                violations.iter().map(|found| judged(place.number, place.at, found, &self.world.cluster));
             return Err(judged.collect());
         }
         facts.started.extend(plan.starts.iter().filter(|start| !start.grow).map(|start| start.job));

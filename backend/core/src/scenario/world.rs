@@ -3,9 +3,7 @@
 //! This module refuses to plan: it places only the jobs that the file says are running.
 
 use super::cluster::Cluster;
-use super::format::{
-    InitialState, JobSpec, NodeSpec, PerPool, QueuePatch, Scenario, TeamPatch,
-};
+use super::format::{InitialState, JobSpec, NodeSpec, PerPool, QueuePatch, Scenario, TeamPatch};
 use super::yaml::{FormatError, Pos};
 use crate::id::{GpuId, JobId, NodeId, PoolId, QueueId, TeamId, UserId};
 use crate::kind::Kind;
@@ -81,6 +79,7 @@ impl World {
             queues: Vec::new(),
             jobs: Vec::new(),
             nominations: Vec::new(),
+            rebalance_evictions_last_hour: Vec::new(),
         };
         Self {
             cluster: Cluster::new(snapshot),
@@ -181,7 +180,8 @@ impl World {
             if id == team {
                 return Err(FormatError::new(at, "a team can't stand above itself"));
             }
-            above = self.cluster.snapshot.teams.iter().find(|team| team.id == id).and_then(|team| team.parent);
+            above =
+                self.cluster.snapshot.teams.iter().find(|team| team.id == id).and_then(|team| team.parent);
         }
         for found in self.cluster.snapshot.teams.iter_mut().filter(|found| found.id == team) {
             found.parent = parent;
@@ -208,7 +208,10 @@ impl World {
     fn set_quotas(&mut self, team: TeamId, patch: &TeamPatch) -> Built<()> {
         if let Some(guaranteed) = &patch.guaranteed {
             if matches!(guaranteed, PerPool::Every(_)) && self.pools.len() > 1 {
-                return Err(FormatError::new(patch.at, "there are several pools: `guaranteed: {p: 4, q: 2}`"));
+                return Err(FormatError::new(
+                    patch.at,
+                    "there are several pools: `guaranteed: {p: 4, q: 2}`",
+                ));
             }
             self.each_quota(team, guaranteed, |quota, value| quota.guaranteed = value)?;
         }
@@ -253,7 +256,9 @@ impl World {
     /// A department whose guarantee the file leaves out has its children's sum.
     fn guarantee_departments(&mut self, patches: &[TeamPatch]) {
         let given = |id: TeamId, world: &Self| {
-            patches.iter().any(|patch| patch.guaranteed.is_some() && world.teams.get(&patch.name) == Some(&id))
+            patches
+                .iter()
+                .any(|patch| patch.guaranteed.is_some() && world.teams.get(&patch.name) == Some(&id))
         };
         // Deepest first: as often as the tree can be deep.
         for _ in 0..self.teams.len() {
@@ -374,7 +379,8 @@ impl World {
             Some(name) => self.queues.get(name).copied(),
             None => self.team_queues.get(&team).and_then(|queues| queues.first().copied()),
         };
-        let missing = || FormatError::new(spec.at, format!("no queue `{}`", spec.queue.as_deref().unwrap_or("")));
+        let missing =
+            || FormatError::new(spec.at, format!("no queue `{}`", spec.queue.as_deref().unwrap_or("")));
         let queue = queue.ok_or_else(missing)?;
         let pools = spec.pools.iter().map(|name| self.pool(name, spec.at)).collect::<Built<Vec<_>>>()?;
         let id = JobId(self.cluster.mint());

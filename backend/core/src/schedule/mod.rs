@@ -1,4 +1,5 @@
 //! The planner: snapshot in, plan out.
 
+pub mod check;
 pub mod plan;
 pub mod snapshot;

@@ -2,8 +2,8 @@
 
 use super::super::format::{NodeSpec, PerPool, QueuePatch, TeamPatch};
 use super::super::read::{
-    Fields, Read, boolean, integer, is_null, list, map, memory_gib, milli_cpu, milli_gpu, names, nullable, owned,
-    word,
+    Fields, Read, boolean, integer, is_null, list, map, memory_gib, milli_cpu, milli_gpu, names, nullable,
+    owned, word,
 };
 use super::super::yaml::{FormatError, Key, Node, Value};
 use crate::units::{Mib, MilliCpu};
@@ -39,7 +39,10 @@ pub(super) fn nodes(node: &Node) -> Read<Vec<NodeSpec>> {
         let fields = Fields::of(entry, "a node", NODE_KEYS)?;
         let count = fields.or("count", 1, integer::<u32>)?;
         if count > MAX_COUNT {
-            return Err(FormatError::new(fields.key_at("count"), format!("at most {MAX_COUNT} nodes an entry")));
+            return Err(FormatError::new(
+                fields.key_at("count"),
+                format!("at most {MAX_COUNT} nodes an entry"),
+            ));
         }
         let name = fields.read("name", owned)?;
         let template = node_spec(&fields)?;
@@ -131,15 +134,8 @@ fn per_pool<'a, T>(node: &'a Node, read: impl Fn(&'a Node) -> Read<T>) -> Read<P
     }
 }
 
-const QUEUE_KEYS: &[&str] = &[
-    "team",
-    "order",
-    "state",
-    "kinds",
-    "max_running_jobs",
-    "max_running_jobs_per_user",
-    "max_running_gpus",
-];
+const QUEUE_KEYS: &[&str] =
+    &["team", "order", "state", "kinds", "max_running_jobs", "max_running_jobs_per_user", "max_running_gpus"];
 
 pub(super) fn queues(node: &Node) -> Read<Vec<QueuePatch>> {
     map(node, "queues")?.iter().map(|(key, value)| queue(key, value)).collect()

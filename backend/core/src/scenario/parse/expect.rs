@@ -93,15 +93,18 @@ fn jobs(node: &Node) -> Read<Jobs> {
         return Ok(Jobs::Teams(by_team));
     }
     let fields = Fields::of(node, "a count of jobs", &counting)?;
-    let mut wanted = fields
-        .read("count", |node| bound(node, integer::<i64>))?
-        .unwrap_or(Bound { min: None, max: None });
+    let mut wanted =
+        fields.read("count", |node| bound(node, integer::<i64>))?.unwrap_or(Bound { min: None, max: None });
     wanted.min = fields.read("min", integer::<i64>)?.or(wanted.min);
     wanted.max = fields.read("max", integer::<i64>)?.or(wanted.max);
     if wanted.min.is_none() && wanted.max.is_none() {
         return Err(FormatError::new(node.at, "a count of jobs needs `count`, `min` or `max`"));
     }
-    Ok(Jobs::Count { bound: wanted, team: fields.read("team", owned)?, new: fields.or("new", false, boolean)? })
+    Ok(Jobs::Count {
+        bound: wanted,
+        team: fields.read("team", owned)?,
+        new: fields.or("new", false, boolean)?,
+    })
 }
 
 fn place(node: &Node) -> Read<Place> {

@@ -2,7 +2,8 @@
 
 use super::super::format::{InitialState, JobSpec};
 use super::super::read::{
-    Fields, Read, boolean, duration_secs, integer, map, memory_gib, milli_cpu, names, owned, text, thousandths, word,
+    Fields, Read, boolean, duration_secs, integer, map, memory_gib, milli_cpu, names, owned, text,
+    thousandths, word,
 };
 use super::super::yaml::{FormatError, Key, Node};
 use super::cluster::text_map;
@@ -61,9 +62,14 @@ pub(super) fn jobs(node: &Node) -> Read<Vec<JobSpec>> {
             continue;
         };
         if count > MAX_COUNT {
-            return Err(FormatError::new(fields.key_at("count"), format!("at most {MAX_COUNT} jobs an entry")));
+            return Err(FormatError::new(
+                fields.key_at("count"),
+                format!("at most {MAX_COUNT} jobs an entry"),
+            ));
         }
-        jobs.extend((1..=count).map(|number| JobSpec { name: format!("{}{number}", key.text), ..template.clone() }));
+        jobs.extend(
+            (1..=count).map(|number| JobSpec { name: format!("{}{number}", key.text), ..template.clone() }),
+        );
     }
     Ok(jobs)
 }
@@ -118,7 +124,10 @@ fn initial_state(node: &Node) -> Read<InitialState> {
         "pending" => Ok(InitialState::Pending),
         "running" => Ok(InitialState::Running),
         "leaving" => Ok(InitialState::Leaving),
-        other => Err(FormatError::new(node.at, format!("`{other}` is no state; expected pending, running, leaving"))),
+        other => Err(FormatError::new(
+            node.at,
+            format!("`{other}` is no state; expected pending, running, leaving"),
+        )),
     }
 }
 

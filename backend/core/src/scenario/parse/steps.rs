@@ -5,8 +5,19 @@ use super::super::read::{Fields, Read, duration_secs, integer, list, map, names,
 use super::super::yaml::{FormatError, Node};
 use super::{cluster, expect, jobs, policy};
 
-const KEYS: &[&str] =
-    &["submit", "vacate", "wait", "cycles", "set", "node", "finish", "fail", "cancel", "checkpoint", "expect"];
+const KEYS: &[&str] = &[
+    "submit",
+    "vacate",
+    "wait",
+    "cycles",
+    "set",
+    "node",
+    "finish",
+    "fail",
+    "cancel",
+    "checkpoint",
+    "expect",
+];
 
 const MAX_CYCLES: u32 = 100_000;
 

@@ -22,7 +22,10 @@ fn walk(node: &Node, in_jobs: bool, found: &mut Vec<String>) {
                     _ => false,
                 };
                 if unplanned {
-                    found.push(format!("{}: `{}` does not influence this version's planner", key.at, key.text));
+                    found.push(format!(
+                        "{}: `{}` does not influence this version's planner",
+                        key.at, key.text
+                    ));
                 }
                 walk(value, in_jobs || matches!(key.text.as_str(), "jobs" | "submit"), found);
             }

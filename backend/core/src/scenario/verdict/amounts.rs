@@ -35,7 +35,9 @@ pub(super) fn usage(wanted: &[(String, Amount)], facts: &StepFacts<'_>, at: Pos)
     for (name, amount) in wanted {
         let team = known(facts.world.team(name, at))?;
         match amount {
-            Amount::Total(bound) => number(format!("usage of {name}"), *bound, used(team, None, facts), &gpus)?,
+            Amount::Total(bound) => {
+                number(format!("usage of {name}"), *bound, used(team, None, facts), &gpus)?
+            }
             Amount::By(pools) => {
                 for (pool_name, bound) in pools {
                     let pool = known(facts.world.pool(pool_name, at))?;
@@ -88,7 +90,11 @@ pub(super) fn lent(wanted: &[(String, Amount)], facts: &StepFacts<'_>, at: Pos) 
         let team = known(facts.world.team(name, at))?;
         let of_pool = |pool: Option<PoolId>| {
             let loans = facts.plan.loans.iter().filter(|loan| loan.lender == Some(team));
-            loans.filter(|loan| pool.is_none_or(|pool| loan.pool == pool)).map(|loan| loan.milli).sum::<MilliGpu>().0
+            loans
+                .filter(|loan| pool.is_none_or(|pool| loan.pool == pool))
+                .map(|loan| loan.milli)
+                .sum::<MilliGpu>()
+                .0
         };
         match amount {
             Amount::Total(bound) => number(format!("lent by {name}"), *bound, of_pool(None), &gpus)?,
@@ -112,7 +118,13 @@ pub(super) fn numbers(wanted: &[(String, Vec<(String, Bound)>)], facts: &StepFac
         };
         for (key, bound) in bounds {
             let got = lookup(explanation, key).map_or_else(
-                || miss(format!("number {key} of {name}"), "a number", super::super::explain::reason(explanation)),
+                || {
+                    miss(
+                        format!("number {key} of {name}"),
+                        "a number",
+                        super::super::explain::reason(explanation),
+                    )
+                },
                 Ok::<i64, Miss>,
             )?;
             number(format!("number {key} of {name}"), *bound, got, &plain)?;

@@ -67,7 +67,8 @@ pub(super) fn started(wanted: &Jobs, facts: &StepFacts<'_>) -> Met {
 /// Asked to leave by an eviction (not by their user), and not yet gone.
 fn leaving(facts: &StepFacts<'_>) -> Found {
     let evicted = |job: &&Job| {
-        let causes = job.members.iter().filter_map(|member| member.leaving.as_ref()).map(|leaving| leaving.cause);
+        let causes =
+            job.members.iter().filter_map(|member| member.leaving.as_ref()).map(|leaving| leaving.cause);
         causes.flatten().next().is_some()
     };
     let jobs = facts.world.cluster.snapshot.jobs.iter();

@@ -68,7 +68,9 @@ pub(super) fn judge(expectation: &E, facts: &StepFacts<'_>, at: Pos) -> Met {
             "this version plans no starts ahead, so no eta can be evaluated",
         ),
         E::PlanAgainIsEmpty if facts.settled_at_once => Ok(()),
-        E::PlanAgainIsEmpty => miss("plan_again_is_empty", "a second plan that changes nothing", "it changed things"),
+        E::PlanAgainIsEmpty => {
+            miss("plan_again_is_empty", "a second plan that changes nothing", "it changed things")
+        }
     }
 }
 

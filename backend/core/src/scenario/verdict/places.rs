@@ -61,9 +61,11 @@ fn on_nodes(what: &str, names: &[String], nodes: &[&Node]) -> Met {
 pub(super) fn replicas(wanted: &[(String, Bound)], facts: &StepFacts<'_>, at: Pos) -> Met {
     for (name, bound) in wanted {
         let id = known(facts.world.job_id(name, at))?;
-        let members = facts.world.cluster.job(id).map_or(0, |job| {
-            job.members.iter().filter(|member| member.leaving.is_none()).count()
-        });
+        let members = facts
+            .world
+            .cluster
+            .job(id)
+            .map_or(0, |job| job.members.iter().filter(|member| member.leaving.is_none()).count());
         number(format!("replicas of {name}"), *bound, count(members), &plain)?;
     }
     Ok(())

@@ -1,0 +1,95 @@
+//! The snapshot by id. A second index beside the planner's, on purpose.
+
+use crate::id::{GpuId, JobId, NodeId, PoolId, QueueId, TeamId};
+use crate::node::NodeState;
+use crate::schedule::snapshot::{Gpu, Job, Member, Node, Placement, Queue, Quota, Snapshot, Team};
+use crate::units::MilliGpu;
+use std::collections::BTreeMap;
+
+pub(super) struct Index<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) jobs: BTreeMap<JobId, &'a Job>,
+    pub(super) nodes: BTreeMap<NodeId, &'a Node>,
+    pub(super) gpus: BTreeMap<GpuId, (&'a Node, &'a Gpu)>,
+    pub(super) teams: BTreeMap<TeamId, &'a Team>,
+    pub(super) queues: BTreeMap<QueueId, &'a Queue>,
+    pub(super) quotas: BTreeMap<(TeamId, PoolId), &'a Quota>,
+}
+
+impl<'a> Index<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+        let mut gpus = BTreeMap::new();
+        for node in &snapshot.nodes {
+            gpus.extend(node.gpus.iter().map(|gpu| (gpu.id, (node, gpu))));
+        }
+        Self {
+            snapshot,
+            jobs: snapshot.jobs.iter().map(|job| (job.id, job)).collect(),
+            nodes: snapshot.nodes.iter().map(|node| (node.id, node)).collect(),
+            gpus,
+            teams: snapshot.teams.iter().map(|team| (team.id, team)).collect(),
+            queues: snapshot.queues.iter().map(|queue| (queue.id, queue)).collect(),
+            quotas: snapshot.quotas.iter().map(|quota| ((quota.team, quota.pool), quota)).collect(),
+        }
+    }
+
+    /// The team and those above it, nearest first; a cycle ends where it closes.
+    pub(super) fn chain(&self, team: TeamId) -> Vec<TeamId> {
+        let mut chain = Vec::new();
+        let mut next = Some(team);
+        while let Some(id) = next.filter(|id| !chain.contains(id)) {
+            chain.push(id);
+            next = self.teams.get(&id).and_then(|team| team.parent).filter(|id| self.teams.contains_key(id));
+        }
+        chain
+    }
+
+    pub(super) fn children(&self, team: Option<TeamId>) -> impl Iterator<Item = TeamId> + '_ {
+        self.snapshot
+            .teams
+            .iter()
+            .filter(move |child| child.parent.filter(|id| self.teams.contains_key(id)) == team)
+            .map(|child| child.id)
+    }
+
+    /// The two sides below the nearest common ancestor, each from the team upwards; a side is empty when
+    /// its team stands above the other.
+    pub(super) fn sides(&self, left: TeamId, right: TeamId) -> (Vec<TeamId>, Vec<TeamId>) {
+        let (mut left, mut right) = (self.chain(left), self.chain(right));
+        while let (Some(l), Some(r)) = (left.last(), right.last()) {
+            if l != r {
+                break;
+            }
+            left.pop();
+            right.pop();
+        }
+        (left, right)
+    }
+
+    pub(super) fn pool_of(&self, node: NodeId) -> Option<PoolId> {
+        self.nodes.get(&node).map(|node| node.pool)
+    }
+
+    /// Healthy GPUs on nodes that exist.
+    pub(super) fn capacity(&self, pool: PoolId) -> MilliGpu {
+        let nodes = self.snapshot.nodes.iter().filter(|node| node.pool == pool && exists(node));
+        let count = nodes.flat_map(|node| &node.gpus).filter(|gpu| gpu.healthy).count();
+        MilliGpu::whole(u32::try_from(count).unwrap_or(u32::MAX))
+    }
+}
+
+pub(super) fn exists(node: &Node) -> bool {
+    !matches!(node.state, NodeState::Lost | NodeState::Removed)
+}
+
+pub(super) fn stays(member: &Member) -> bool {
+    member.leaving.is_none()
+}
+
+pub(super) fn held_by(member: &Member) -> MilliGpu {
+    member.gpus.iter().map(|slice| slice.milli).sum()
+}
+
+pub(super) fn asked_by(placement: &Placement) -> MilliGpu {
+    placement.gpus.iter().map(|slice| slice.milli).sum()
+}
