@@ -1,0 +1,313 @@
+//! Why a job waits: exactly one main reason, the first of the fixed order that applies, with numbers,
+//! the other obstacles, and the smallest change that would help.
+//!
+//! Reasons are read off the state after the last decision, so that the same state always gives the same
+//! reason. Nothing is decided here.
+
+use super::bounds::{Bounds, ceil_gpus, gpu_numbers, obstacle, over_cap};
+use super::fit::{self, Among, Budget};
+use super::ledger::Short;
+use super::order::{self, Line};
+use super::problem::Problem;
+use super::serve::{Notes, pools_in_order};
+use super::space::Count;
+use super::state::{QueueLimit, State};
+use crate::id::JobId;
+use crate::job::GpuAsk;
+use crate::queue::QueueState;
+use crate::reason::{Explanation, Help, Obstacle, ReasonCode};
+use std::collections::{BTreeMap, HashMap};
+
+const EXPLAIN_STEPS: u64 = 100_000;
+
+type Found = (Obstacle, Help);
+
+/// One explanation for each pending job that did not start, by job id.
+pub(super) fn explain_all(
+    state: &State<'_, '_>,
+    bounds: &mut Bounds,
+    lines: &[Line],
+    notes: &[Notes],
+) -> Vec<(JobId, Explanation)> {
+    let problem = state.problem;
+    let mut waiting: Vec<usize> = (0..problem.jobs.len())
+        .filter(|&job| problem.jobs[job].job.is_pending() && state.jobs[job].members.is_empty())
+        .collect();
+    waiting.sort_by_key(|&job| order::place_in_queue(problem, job));
+    let line_of: HashMap<usize, usize> =
+        lines.iter().enumerate().flat_map(|(at, line)| line.jobs.iter().map(move |&job| (job, at))).collect();
+    let mut of_line: Vec<Option<Vec<Found>>> = vec![None; lines.len()];
+    let mut position: HashMap<Option<usize>, u32> = HashMap::new();
+    let mut explained: Vec<(JobId, Explanation)> = waiting
+        .into_iter()
+        .map(|job| {
+            let row = &problem.jobs[job];
+            let position = position.entry(row.queue).or_default();
+            *position += 1;
+            let line = line_of.get(&job).map(|&at| (at, &lines[at]));
+            let found = match line {
+                Some((at, line)) if !line.strict => of_line[at]
+                    .get_or_insert_with(|| obstacles(state, bounds, job, &notes[line.head().unwrap_or(job)]))
+                    .clone(),
+                Some((_, line)) if line.head() != Some(job) => behind_the_head(state, bounds, job, *position),
+                _ => obstacles(state, bounds, job, &notes[job]),
+            };
+            (row.job.id, explanation(found, *position))
+        })
+        .collect();
+    explained.sort_by_key(|(job, _)| *job);
+    explained
+}
+
+fn explanation(mut found: Vec<Found>, position: u32) -> Explanation {
+    if found.is_empty() {
+        found.push((obstacle(ReasonCode::BehindOthers, None, BTreeMap::new()), Help::Wait));
+    }
+    let (main, help) = found.remove(0);
+    let others = found.into_iter().map(|(obstacle, _)| obstacle).collect();
+    Explanation { main, others, help: Some(help), position }
+}
+
+/// All obstacles of a job; those of its most promising pool first.
+fn obstacles(state: &State<'_, '_>, bounds: &mut Bounds, job: usize, notes: &Notes) -> Vec<Found> {
+    let row = &state.problem.jobs[job];
+    if let Some(wrong) = invalid(state.problem, job) {
+        return vec![wrong];
+    }
+    if let Some(holds) = &state.jobs[job].nominated {
+        return vec![waiting_for_evictions(state, holds.iter().map(|hold| hold.node))];
+    }
+    let mut by_pool: Vec<Vec<Found>> =
+        pools_in_order(state, job).into_iter().map(|pool| in_pool(state, bounds, job, pool, notes)).collect();
+    // The pool that needs the least to change decides; the fixed order ranks that.
+    let best = (0..by_pool.len())
+        .rev()
+        .max_by_key(|&at| by_pool[at].first().map(|(obstacle, _)| obstacle.code))
+        .unwrap_or(0);
+    let mut found = by_pool.remove(best);
+    if let Some(held) = queue_held(state.problem, job) {
+        let at = found
+            .iter()
+            .position(|(obstacle, _)| obstacle.code > ReasonCode::QueueHeld)
+            .unwrap_or(found.len());
+        found.insert(at, held);
+    }
+    for (other, help) in by_pool.into_iter().flatten() {
+        if !found.iter().any(|(known, _)| *known == other) {
+            found.push((other, help));
+        }
+    }
+    let rest = found.split_off(found.len().min(1));
+    let mut rest = rest;
+    rest.sort_by_key(|(obstacle, _)| obstacle.code);
+    found.extend(rest);
+    debug_assert!(!found.is_empty(), "job {} has no reason", row.job.id);
+    found
+}
+
+fn invalid(problem: &Problem<'_>, job: usize) -> Option<Found> {
+    let row = &problem.jobs[job];
+    let detail = match row {
+        _ if row.team.is_none() => "unknown_team",
+        _ if row.queue.is_none() => "unknown_queue",
+        _ if row.pools.is_empty() => "unknown_pool",
+        _ => return None,
+    };
+    Some((obstacle(ReasonCode::Invalid, Some(detail), BTreeMap::new()), Help::Wait))
+}
+
+fn queue_held(problem: &Problem<'_>, job: usize) -> Option<Found> {
+    let row = &problem.jobs[job];
+    let held = row.queue.is_some_and(|queue| problem.queues[queue].state == QueueState::Held);
+    let (detail, help) = match (held, row.job.held) {
+        (true, _) => (None, Help::OpenQueue),
+        (false, true) => (Some("job_held"), Help::Wait),
+        (false, false) => return None,
+    };
+    Some((obstacle(ReasonCode::QueueHeld, detail, BTreeMap::new()), help))
+}
+
+fn behind_the_head(state: &State<'_, '_>, bounds: &mut Bounds, job: usize, position: u32) -> Vec<Found> {
+    let numbers = [("ahead".to_owned(), i64::from(position) - 1)].into();
+    let behind = obstacle(ReasonCode::BehindOthers, Some("ahead_in_queue"), numbers);
+    let pools = &state.problem.jobs[job].pools;
+    let never = pools.iter().find_map(|&pool| bounds.never_fits(state.problem, job, pool));
+    let mut found = if bounds.can_ever(state, job) { Vec::new() } else { Vec::from_iter(never) };
+    found.push((behind, Help::Wait));
+    found
+}
+
+/// Obstacles in one pool, in the fixed order.
+fn in_pool(state: &State<'_, '_>, bounds: &mut Bounds, job: usize, pool: usize, notes: &Notes) -> Vec<Found> {
+    let mut found = Vec::new();
+    let never = bounds.never_fits(state.problem, job, pool);
+    let never_fits = never.is_some();
+    found.extend(never);
+    let cap = over_cap(state, job, pool);
+    let over = cap.is_some();
+    found.extend(cap);
+    if !over {
+        found.extend(no_quota(state, job, pool));
+    }
+    if !never_fits {
+        found.extend(no_space(state, job, pool, notes));
+    }
+    found
+}
+
+fn no_quota(state: &State<'_, '_>, job: usize, pool: usize) -> Option<Found> {
+    let row = &state.problem.jobs[job];
+    let team = row.team?;
+    let asks = row.base_milli;
+    let code = ReasonCode::NoQuota;
+    if let Some((limit, used, most)) = state.queue_limit(job, Count::Both) {
+        let (detail, numbers) = match limit {
+            QueueLimit::Jobs => ("queue_max_running_jobs", jobs_numbers(used, most)),
+            QueueLimit::JobsPerUser => ("queue_max_running_jobs_per_user", jobs_numbers(used, most)),
+            QueueLimit::Gpus => {
+                ("queue_max_running_gpus", gpu_numbers(&[("asks", asks), ("used", used), ("cap", most)]))
+            }
+        };
+        let gpus = if limit == QueueLimit::Gpus { ceil_gpus(used + asks - most) } else { 0 };
+        return Some((obstacle(code, Some(detail), numbers), Help::WaitForOwnJobs { gpus }));
+    }
+    let limits = &state.limits[pool];
+    let used = state.later[pool].used[team];
+    if row.base_never_evicted && !state.never_fits(job, pool, asks) {
+        let guaranteed = limits.guaranteed[team];
+        let numbers = gpu_numbers(&[("asks", asks), ("used", used), ("guaranteed", guaranteed)]);
+        let help = Help::WaitForOwnJobs { gpus: ceil_gpus(asks) };
+        return Some((obstacle(code, Some("never_evicted_beyond_guarantee"), numbers), help));
+    }
+    match state.quota_later(job, pool, asks).err()? {
+        Short::Cap { node, used, cap } => {
+            let detail = if node == team { "team_cap" } else { "parent_cap" };
+            let numbers = gpu_numbers(&[("asks", asks), ("used", used), ("cap", cap)]);
+            Some((
+                obstacle(code, Some(detail), numbers),
+                Help::WaitForOwnJobs { gpus: ceil_gpus(used + asks - cap) },
+            ))
+        }
+        Short::Lending { have, need } => {
+            let promised = limits.overcommitted && used + asks <= limits.nominal[team];
+            let detail = if promised { "guarantees_exceed_capacity" } else { "nothing_to_borrow" };
+            let guaranteed = limits.guaranteed[team];
+            let numbers = gpu_numbers(&[
+                ("asks", asks),
+                ("used", used),
+                ("guaranteed", guaranteed),
+                ("to_borrow", have),
+                ("must_borrow", need),
+            ]);
+            Some((obstacle(code, Some(detail), numbers), Help::RaiseQuota { gpus: ceil_gpus(need - have) }))
+        }
+    }
+}
+
+fn jobs_numbers(used: i64, most: i64) -> BTreeMap<String, i64> {
+    [("used_jobs".to_owned(), used), ("cap_jobs".to_owned(), most)].into()
+}
+
+/// Why no place was found: exactly one of the reasons that are about space.
+fn no_space(state: &State<'_, '_>, job: usize, pool: usize, notes: &Notes) -> Option<Found> {
+    let problem = state.problem;
+    let row = &problem.jobs[job];
+    let class = &problem.classes[row.class];
+    let mut budget = Budget::new(EXPLAIN_STEPS);
+    let among = Among::Working;
+    let open = fit::place(problem, &state.space.open, class, pool, class.members, among, &mut budget);
+    match open {
+        Ok(Some(_)) if state.quota(job, pool, row.base_milli).is_ok() => return None,
+        Ok(Some(_)) if state.quota_later(job, pool, row.base_milli).is_err() => return None,
+        Ok(Some(_)) => return Some(waiting_for_evictions(state, problem.pool_nodes[pool].iter().copied())),
+        Err(_) => return Some(out_of_budget()),
+        Ok(None) => {}
+    }
+    if let Some(until) = notes.protected_until {
+        let secs = (until - problem.now).num_seconds().max(0);
+        let numbers = [("wait_secs".to_owned(), secs)].into();
+        let protected = obstacle(ReasonCode::WaitingForEvictions, Some("minimum_run_time"), numbers);
+        return Some((protected, Help::WaitForLeaving { secs }));
+    }
+    let (asks, free, best_node) = amounts(state, job, pool);
+    let numbers = || {
+        let mut numbers = gpu_numbers(&[("asks", asks), ("free", free), ("best_node", best_node)]);
+        if class.members > 1 {
+            numbers.insert("replicas".to_owned(), class.members.into());
+        }
+        numbers
+    };
+    let later = fit::place(problem, &state.space.later, class, pool, class.members, among, &mut budget);
+    if matches!(later, Ok(Some(_))) {
+        return Some(waiting_for_evictions(state, problem.pool_nodes[pool].iter().copied()));
+    }
+    if class.require.is_some() {
+        let open = &state.space.open;
+        let anywhere = fit::place_anywhere(problem, open, class, pool, class.members, among, &mut budget);
+        if matches!(anywhere, Ok(Some(_))) {
+            return Some((obstacle(ReasonCode::Topology, class.require.as_deref(), numbers()), Help::Wait));
+        }
+    }
+    let help = match class.shape.gpus {
+        GpuAsk::Whole { .. } if best_node >= 1_000 && best_node < asks => {
+            Help::AskForFewerGpus { gpus: best_node / 1_000 }
+        }
+        _ => Help::Wait,
+    };
+    let total = asks * i64::from(class.members);
+    if free >= total {
+        return Some((obstacle(ReasonCode::Fragmented, None, numbers()), help));
+    }
+    if free + notes.takeable_milli >= total && notes.takeable_milli > 0 {
+        return Some((obstacle(ReasonCode::Fragmented, Some("no_node_can_be_emptied"), numbers()), help));
+    }
+    if notes.out_of_budget {
+        return Some(out_of_budget());
+    }
+    let promised =
+        state.space.later.pool_milli[pool] < total && state.jobs.iter().any(|sim| sim.nominated.is_some());
+    let detail = if promised { "nominated_elsewhere" } else { "pool_full" };
+    Some((obstacle(ReasonCode::BehindOthers, Some(detail), numbers()), Help::Wait))
+}
+
+fn out_of_budget() -> Found {
+    (obstacle(ReasonCode::SearchBudgetExhausted, None, BTreeMap::new()), Help::Wait)
+}
+
+/// Milli-GPUs: what a member asks, what is free for it in the pool, and on the best node.
+fn amounts(state: &State<'_, '_>, job: usize, pool: usize) -> (i64, i64, i64) {
+    let problem = state.problem;
+    let class = &problem.classes[problem.jobs[job].class];
+    let open = &state.space.open;
+    let shares = matches!(class.shape.gpus, GpuAsk::Share { .. });
+    let on_node = |&node: &usize| -> i64 {
+        if shares {
+            problem.nodes[node].gpus().map(|gpu| open.gpu_milli[gpu].max(0)).sum()
+        } else {
+            1_000 * i64::from(open.whole[node])
+        }
+    };
+    let nodes = problem.pool_nodes[pool].iter().filter(|&&node| class.node_ok[node]);
+    let (sum, best) = nodes.map(on_node).fold((0, 0), |(sum, best), free| (sum + free, free.max(best)));
+    (class.shape.gpus.milli().0, sum, best)
+}
+
+fn waiting_for_evictions(state: &State<'_, '_>, nodes: impl Iterator<Item = usize>) -> Found {
+    let problem = state.problem;
+    let mut jobs: Vec<usize> = nodes.flat_map(|node| state.on_node[node].iter().copied()).collect();
+    jobs.sort_unstable();
+    jobs.dedup();
+    let leaving: Vec<_> = jobs
+        .iter()
+        .flat_map(|&job| problem.jobs[job].job.members.iter().filter_map(|member| member.leaving.as_ref()))
+        .collect();
+    let newly = jobs.iter().filter(|&&job| {
+        let before = problem.jobs[job].members.iter().filter(|member| member.leaving).count();
+        state.jobs[job].members.iter().filter(|member| member.leaving).count() > before
+    });
+    let newly = newly.map(|&job| problem.snapshot.policy.rules(problem.jobs[job].job.kind).grace_secs);
+    let already = leaving.iter().map(|leaving| (leaving.leave_by - problem.now).num_seconds().max(0));
+    let secs = newly.chain(already).max().unwrap_or(0);
+    let numbers = [("wait_secs".to_owned(), secs)].into();
+    (obstacle(ReasonCode::WaitingForEvictions, None, numbers), Help::WaitForLeaving { secs })
+}

@@ -1,0 +1,343 @@
+//! Where a gang fits: all members on concrete GPUs, or nothing.
+//!
+//! Packing is best fit: the node left with the fewest whole GPUs, the tightest GPU for a share, the
+//! smallest NVLink domain that suffices, the fewest nodes for a gang. This module evicts nobody and
+//! knows no quota.
+
+use super::problem::{Class, Hold, Problem, Slice};
+use super::space::View;
+use crate::job::GpuAsk;
+use std::cmp::Reverse;
+
+/// A search ran out of steps: the answer is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OutOfBudget;
+
+/// Steps left: one step looks at one node.
+#[derive(Debug, Clone)]
+pub(super) struct Budget {
+    left: u64,
+}
+
+impl Budget {
+    pub(super) const fn new(steps: u64) -> Self {
+        Self { left: steps }
+    }
+
+    pub(super) fn spend(&mut self, steps: usize) -> Result<(), OutOfBudget> {
+        let steps = steps as u64;
+        if self.left < steps {
+            self.left = 0;
+            return Err(OutOfBudget);
+        }
+        self.left -= steps;
+        Ok(())
+    }
+}
+
+/// Which nodes count for a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Among {
+    /// Nodes that take work.
+    Working,
+    /// Nodes that could, were they repaired and uncordoned.
+    Existing,
+}
+
+fn node_mask(class: &Class, among: Among) -> &[bool] {
+    match among {
+        Among::Working => &class.node_ok,
+        Among::Existing => &class.node_could,
+    }
+}
+
+/// Places `members` members of a class in a pool, honouring its topology wishes.
+pub(super) fn place(
+    problem: &Problem<'_>,
+    view: &View,
+    class: &Class,
+    pool: usize,
+    members: u32,
+    among: Among,
+    budget: &mut Budget,
+) -> Result<Option<Vec<Hold>>, OutOfBudget> {
+    if let Some(level) = &class.require {
+        return place_in_one_place(problem, view, class, (pool, level), members, among, budget);
+    }
+    if let Some(level) = &class.prefer
+        && members > 1
+        && let Some(holds) = place_in_one_place(problem, view, class, (pool, level), members, among, budget)?
+    {
+        return Ok(Some(holds));
+    }
+    place_anywhere(problem, view, class, pool, members, among, budget)
+}
+
+/// The same without topology wishes: what a topology reason is measured against.
+pub(super) fn place_anywhere(
+    problem: &Problem<'_>,
+    view: &View,
+    class: &Class,
+    pool: usize,
+    members: u32,
+    among: Among,
+    budget: &mut Budget,
+) -> Result<Option<Vec<Hold>>, OutOfBudget> {
+    if members == 1 && class.model.is_none() && !matches!(class.shape.gpus, GpuAsk::Share { .. }) {
+        return place_one_by_index(problem, view, class, pool, among, budget);
+    }
+    place_on(problem, view, class, &problem.pool_nodes[pool], members, among, budget)
+}
+
+fn place_in_one_place(
+    problem: &Problem<'_>,
+    view: &View,
+    class: &Class,
+    (pool, level): (usize, &str),
+    members: u32,
+    among: Among,
+    budget: &mut Budget,
+) -> Result<Option<Vec<Hold>>, OutOfBudget> {
+    let Some(places) = problem.places.get(&(pool, level)) else { return Ok(None) };
+    let mut tightest: Option<(u32, Vec<Hold>)> = None;
+    for nodes in places {
+        let free: u32 = nodes.iter().map(|&node| view.whole[node]).sum();
+        if tightest.as_ref().is_some_and(|(least, _)| *least <= free) {
+            continue;
+        }
+        if let Some(holds) = place_on(problem, view, class, nodes, members, among, budget)? {
+            tightest = Some((free, holds));
+        }
+    }
+    Ok(tightest.map(|(_, holds)| holds))
+}
+
+/// One member on whole GPUs (or none): the first node with the fewest whole GPUs that suffice.
+fn place_one_by_index(
+    problem: &Problem<'_>,
+    view: &View,
+    class: &Class,
+    pool: usize,
+    among: Among,
+    budget: &mut Budget,
+) -> Result<Option<Vec<Hold>>, OutOfBudget> {
+    let mask = node_mask(class, among);
+    for &(_, node) in view.by_whole[pool].range((class.shape.gpus.devices(), 0)..) {
+        budget.spend(1)?;
+        if mask[node]
+            && let Some(hold) = pack(problem, view, class, node, 1).pop()
+        {
+            return Ok(Some(vec![hold]));
+        }
+    }
+    Ok(None)
+}
+
+/// Members on the fewest of the given nodes; the last of them as tight as possible.
+pub(super) fn place_on(
+    problem: &Problem<'_>,
+    view: &View,
+    class: &Class,
+    nodes: &[usize],
+    members: u32,
+    among: Among,
+    budget: &mut Budget,
+) -> Result<Option<Vec<Hold>>, OutOfBudget> {
+    budget.spend(nodes.len())?;
+    let mask = node_mask(class, among);
+    let mut room: Vec<(u32, u32, usize)> = nodes
+        .iter()
+        .filter(|&&node| mask[node])
+        .map(|&node| (capacity(problem, view, class, node, members), view.whole[node], node))
+        .filter(|&(fits, _, _)| fits > 0)
+        .collect();
+    if room.iter().map(|&(fits, _, _)| u64::from(fits)).sum::<u64>() < u64::from(members) {
+        return Ok(None);
+    }
+    room.sort_unstable_by_key(|&(fits, whole, node)| (Reverse(fits), whole, node));
+    let mut holds = Vec::with_capacity(members as usize);
+    let mut left = members;
+    let mut next = 0;
+    while left > 0 && next < room.len() {
+        let node = if room[next].0 >= left {
+            last_node(problem, view, class, &room[next..], left)
+        } else {
+            room[next].2
+        };
+        let packed = pack(problem, view, class, node, left);
+        left -= u32::try_from(packed.len()).unwrap_or(left).min(left);
+        holds.extend(packed);
+        next += 1;
+    }
+    Ok((left == 0).then_some(holds))
+}
+
+/// The node that is left tightest after it took the last members: no whole GPU broken if one can do
+/// without, then the fewest whole GPUs, then the least free share.
+fn last_node(
+    problem: &Problem<'_>,
+    view: &View,
+    class: &Class,
+    room: &[(u32, u32, usize)],
+    left: u32,
+) -> usize {
+    let enough = room.iter().take_while(|&&(fits, _, _)| fits >= left);
+    let tightness = |&(fits, whole, node): &(u32, u32, usize)| {
+        let broken = match class.shape.gpus {
+            GpuAsk::Share { .. } => broken_gpus(problem, view, class, node, left),
+            GpuAsk::None | GpuAsk::Whole { .. } => 0,
+        };
+        let free: i64 = problem.nodes[node].gpus().map(|gpu| view.gpu_milli[gpu].max(0)).sum();
+        (broken, fits, whole, free, node)
+    };
+    enough.min_by_key(|entry| tightness(entry)).map_or(room[0].2, |&(_, _, node)| node)
+}
+
+fn broken_gpus(problem: &Problem<'_>, view: &View, class: &Class, node: usize, members: u32) -> usize {
+    let holds = pack(problem, view, class, node, members);
+    let mut gpus: Vec<usize> =
+        holds.iter().flat_map(|hold| hold.slices.iter().map(|slice| slice.gpu)).collect();
+    gpus.sort_unstable();
+    gpus.dedup();
+    gpus.into_iter().filter(|&gpu| view.is_whole(problem, gpu)).count()
+}
+
+/// How many members fit on a node, at most `most`.
+pub(super) fn capacity(problem: &Problem<'_>, view: &View, class: &Class, node: usize, most: u32) -> u32 {
+    let by = |free: i64, each: i64| {
+        if each <= 0 { most } else { u32::try_from((free / each).clamp(0, i64::from(most))).unwrap_or(0) }
+    };
+    let host = by(view.cpu[node], class.shape.cpu.0).min(by(view.memory[node], class.shape.memory.0));
+    let gpus = match class.shape.gpus {
+        GpuAsk::None => most,
+        GpuAsk::Whole { gpus } => {
+            let whole = if class.model.is_some() {
+                u32::try_from(whole_gpus(problem, view, class, node).len()).unwrap_or(0)
+            } else {
+                view.whole[node]
+            };
+            whole / gpus.max(1)
+        }
+        GpuAsk::Share { .. } => u32::try_from(pack(problem, view, class, node, host).len()).unwrap_or(0),
+    };
+    host.min(gpus)
+}
+
+fn right_model(problem: &Problem<'_>, class: &Class, gpu: usize) -> bool {
+    class.model.as_ref().is_none_or(|model| problem.gpus[gpu].model == model)
+}
+
+fn whole_gpus(problem: &Problem<'_>, view: &View, class: &Class, node: usize) -> Vec<usize> {
+    let whole = |gpu: &usize| view.is_whole(problem, *gpu) && right_model(problem, class, *gpu);
+    problem.nodes[node].gpus().filter(whole).collect()
+}
+
+/// Up to `most` members on one node, on concrete GPUs.
+pub(super) fn pack(problem: &Problem<'_>, view: &View, class: &Class, node: usize, most: u32) -> Vec<Hold> {
+    let (cpu, memory) = (class.shape.cpu.0, class.shape.memory.0);
+    let (mut free_cpu, mut free_memory) = (view.cpu[node], view.memory[node]);
+    let mut cards = Cards::new(problem, view, class, node);
+    let mut holds = Vec::new();
+    for _ in 0..most {
+        if (cpu > 0 && free_cpu < cpu) || (memory > 0 && free_memory < memory) {
+            break;
+        }
+        let Some(slices) = cards.take(problem, class.shape.gpus, node) else { break };
+        free_cpu -= cpu;
+        free_memory -= memory;
+        holds.push(Hold { node, slices, cpu, memory });
+    }
+    holds
+}
+
+/// The GPUs of one node while members are put on them.
+struct Cards {
+    /// (GPU, free milli, free memory) of the right model, by index.
+    cards: Vec<(usize, i64, i64)>,
+    whole: Vec<usize>,
+}
+
+impl Cards {
+    fn new(problem: &Problem<'_>, view: &View, class: &Class, node: usize) -> Self {
+        match class.shape.gpus {
+            GpuAsk::None => Self { cards: Vec::new(), whole: Vec::new() },
+            GpuAsk::Whole { .. } => Self { cards: Vec::new(), whole: whole_gpus(problem, view, class, node) },
+            GpuAsk::Share { .. } => {
+                let cards = problem.nodes[node].gpus().filter(|&gpu| right_model(problem, class, gpu));
+                let cards = cards.map(|gpu| (gpu, view.gpu_milli[gpu], view.gpu_memory[gpu])).collect();
+                Self { cards, whole: Vec::new() }
+            }
+        }
+    }
+
+    fn take(&mut self, problem: &Problem<'_>, ask: GpuAsk, node: usize) -> Option<Vec<Slice>> {
+        match ask {
+            GpuAsk::None => Some(Vec::new()),
+            GpuAsk::Whole { gpus } => self.take_whole(problem, gpus as usize, node),
+            GpuAsk::Share { devices, milli, memory } => self.take_share(devices as usize, milli.0, memory.0),
+        }
+    }
+
+    fn take_whole(&mut self, problem: &Problem<'_>, count: usize, node: usize) -> Option<Vec<Slice>> {
+        if self.whole.len() < count {
+            return None;
+        }
+        let chosen = linked_subset(&self.whole, &problem.nodes[node].nvlink, count);
+        self.whole.retain(|gpu| !chosen.contains(gpu));
+        Some(
+            chosen
+                .into_iter()
+                .map(|gpu| Slice { gpu, milli: 1_000, memory: problem.gpus[gpu].memory })
+                .collect(),
+        )
+    }
+
+    /// The tightest different cards that fit.
+    fn take_share(&mut self, devices: usize, milli: i64, memory: i64) -> Option<Vec<Slice>> {
+        let mut fitting: Vec<usize> = (0..self.cards.len())
+            .filter(|&at| self.cards[at].1 >= milli && self.cards[at].2 >= memory)
+            .collect();
+        if fitting.len() < devices {
+            return None;
+        }
+        fitting.sort_unstable_by_key(|&at| (self.cards[at].1, self.cards[at].2, self.cards[at].0));
+        fitting.truncate(devices);
+        fitting.sort_unstable();
+        let slices = fitting.into_iter().map(|at| {
+            self.cards[at].1 -= milli;
+            self.cards[at].2 -= memory;
+            Slice { gpu: self.cards[at].0, milli, memory }
+        });
+        Some(slices.collect())
+    }
+}
+
+/// `count` of the free GPUs: inside the smallest NVLink domain that suffices, else from the fullest
+/// domains, so that the fewest domains are cut.
+fn linked_subset(free: &[usize], nvlink: &[Vec<usize>], count: usize) -> Vec<usize> {
+    if nvlink.is_empty() {
+        return free[..count].to_vec();
+    }
+    let mut groups: Vec<Vec<usize>> = nvlink
+        .iter()
+        .map(|domain| domain.iter().copied().filter(|gpu| free.contains(gpu)).collect())
+        .collect();
+    groups.extend(
+        free.iter().filter(|&gpu| !nvlink.iter().any(|domain| domain.contains(gpu))).map(|&gpu| vec![gpu]),
+    );
+    if let Some(group) = groups.iter().filter(|group| group.len() >= count).min_by_key(|group| group.len()) {
+        return group[..count].to_vec();
+    }
+    groups.sort_by_key(|group| Reverse(group.len()));
+    let mut chosen: Vec<usize> = Vec::with_capacity(count);
+    for gpu in groups.into_iter().flatten() {
+        if chosen.len() < count && !chosen.contains(&gpu) {
+            chosen.push(gpu);
+        }
+    }
+    chosen.sort_unstable();
+    chosen
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! Nominations: space promised to a pending job from the decision until its start.
+//!
+//! An existing promise is kept as it is while it can be kept; it is not re-decided each cycle, so that
+//! victims who leave one by one never let somebody else in. This module never extends a promise.
+
+use super::draft::{self, Draft};
+use super::plan::{DropReason, DroppedNomination, Reclaim};
+use super::problem::Hold;
+use super::rights::Evictor;
+use super::snapshot::Nomination;
+use super::space::Count;
+use super::state::State;
+use super::victims::Found;
+use crate::eviction::EvictionCause;
+use crate::queue::QueueState;
+use chrono::{DateTime, TimeDelta, Utc};
+
+/// Takes the stored nominations over: those that can be kept hold their space, the others end.
+pub(super) fn take_over(state: &mut State<'_, '_>) -> Vec<DroppedNomination> {
+    let mut nominations: Vec<&Nomination> = state.problem.snapshot.nominations.iter().collect();
+    nominations.sort_unstable_by_key(|nomination| (nomination.created_at, nomination.job));
+    let mut dropped = Vec::new();
+    for nomination in nominations {
+        match keep(state, nomination) {
+            Ok(()) => state.look_again(nomination.expires_at),
+            Err(why) => dropped.push(DroppedNomination { job: nomination.job, why }),
+        }
+    }
+    dropped
+}
+
+fn keep(state: &mut State<'_, '_>, nomination: &Nomination) -> Result<(), DropReason> {
+    let problem = state.problem;
+    let job = *problem.job_index.get(&nomination.job).ok_or(DropReason::JobGone)?;
+    let row = &problem.jobs[job];
+    if !row.job.is_pending() || state.jobs[job].nominated.is_some() {
+        return Err(DropReason::JobGone);
+    }
+    let held = row.queue.is_none_or(|queue| problem.queues[queue].state == QueueState::Held);
+    if row.job.held || held || row.team.is_none() {
+        return Err(DropReason::NotNeeded);
+    }
+    let holds: Option<Vec<Hold>> =
+        nomination.members.iter().map(|placement| problem.placed(placement, row.job.shape)).collect();
+    let holds = holds.ok_or(DropReason::NoLongerFits)?;
+    let pool = holds.first().map(|hold| problem.nodes[hold.node].pool).ok_or(DropReason::NoLongerFits)?;
+    let expected = row.job.min_replicas.max(1) as usize;
+    let nodes_take_work = holds.iter().all(|hold| problem.classes[row.class].node_ok[hold.node]);
+    if holds.len() != expected || !nodes_take_work || state.quota_later(job, pool, row.base_milli).is_err() {
+        return Err(DropReason::NoLongerFits);
+    }
+    if row.base_never_evicted && !state.never_fits(job, pool, row.base_milli) {
+        return Err(DropReason::NoLongerFits);
+    }
+    let free_now = holds.iter().all(|hold| state.space.is_free_now(hold));
+    if nomination.expires_at <= problem.now && !free_now {
+        return Err(DropReason::TimedOut);
+    }
+    state.nominate(job, pool, holds);
+    if over_booked(state, job) {
+        state.lift(job);
+        return Err(DropReason::NoLongerFits);
+    }
+    Ok(())
+}
+
+/// Somebody who is not leaving holds a part of the promised space.
+fn over_booked(state: &State<'_, '_>, job: usize) -> bool {
+    let later = &state.space.later;
+    state.jobs[job].nominated.iter().flatten().any(|hold| {
+        (hold.cpu > 0 && later.cpu[hold.node] < 0)
+            || (hold.memory > 0 && later.memory[hold.node] < 0)
+            || hold
+                .slices
+                .iter()
+                .any(|slice| later.gpu_milli[slice.gpu] < 0 || later.gpu_memory[slice.gpu] < 0)
+    })
+}
+
+/// Starts every nominated job whose space is free now.
+pub(super) fn start_ready(state: &mut State<'_, '_>) -> bool {
+    let mut started = false;
+    for job in 0..state.jobs.len() {
+        if state.jobs[job].nominated.is_none() {
+            continue;
+        }
+        let Some((pool, holds)) = state.lift(job) else { continue };
+        if is_startable(state, job, pool, &holds) {
+            state.start(job, pool, holds);
+            started = true;
+        } else {
+            state.nominate(job, pool, holds);
+        }
+    }
+    started
+}
+
+/// Whether the job, not nominated just now, can start on exactly these holds. Members may share a
+/// node, so all are taken before any is judged.
+fn is_startable(state: &mut State<'_, '_>, job: usize, pool: usize, holds: &[Hold]) -> bool {
+    if !holds.iter().all(|hold| state.space.is_free_now(hold)) {
+        return false;
+    }
+    for hold in holds {
+        state.space.take(state.problem, hold, Count::Both);
+    }
+    let fits = holds.iter().all(|hold| state.space.is_not_over_booked_now(hold));
+    for hold in holds {
+        state.space.give(state.problem, hold, Count::Both);
+    }
+    fits && state.quota(job, pool, state.problem.jobs[job].base_milli).is_ok()
+        && state.queue_limit(job, Count::Both).is_none()
+}
+
+/// Commits victims and nomination together. Starts of this plan among the victims are taken back; the
+/// caller looks whether the job can start at once.
+pub(super) fn commit(state: &mut State<'_, '_>, draft: &mut Draft, evictor: &Evictor, found: &Found) {
+    let mut evictions = draft::evictions(state, evictor, found);
+    for chosen in &found.victims {
+        let job = chosen.key.unit.job;
+        if state.jobs[job].fresh {
+            state.withdraw(job);
+            continue;
+        }
+        if chosen.right.cause == EvictionCause::Rebalance {
+            state.rebalance_left = state.rebalance_left.saturating_sub(1);
+        }
+        for at in chosen.key.unit.members(state) {
+            if !state.jobs[job].members[at].leaving {
+                state.release(job, at);
+            }
+        }
+    }
+    if evictions.is_empty() && is_startable(state, evictor.job, evictor.pool, &found.holds) {
+        state.start(evictor.job, evictor.pool, found.holds.clone());
+        return;
+    }
+    state.nominate(evictor.job, evictor.pool, found.holds.clone());
+    draft::complete(state, evictor, found, &mut evictions);
+    for eviction in &evictions {
+        state.look_again(eviction.leave_by);
+    }
+    let expires_at = expiry(state, found);
+    state.look_again(expires_at);
+    let problem = state.problem;
+    let nomination =
+        found.holds.iter().zip(0..).map(|(hold, index)| problem.placement(index, hold)).collect();
+    draft.reclaims.push(Reclaim {
+        pool: problem.pools[evictor.pool],
+        evictor: Some(problem.jobs[evictor.job].job.id),
+        evictions,
+        nomination,
+        expires_at,
+    });
+}
+
+/// The last grace of those in the way, and the policy's time-out after it.
+fn expiry(state: &State<'_, '_>, found: &Found) -> DateTime<Utc> {
+    let problem = state.problem;
+    let timeout = TimeDelta::seconds(problem.snapshot.policy.nomination_timeout_secs.max(0));
+    let newly = found.victims.iter().map(|chosen| draft::leave_by(state, chosen.key.unit));
+    let on_nodes = found.holds.iter().flat_map(|hold| state.on_node[hold.node].iter());
+    let already = on_nodes.flat_map(|&job| &problem.jobs[job].job.members);
+    let already = already.filter_map(|member| member.leaving.as_ref()).map(|leaving| leaving.leave_by);
+    newly.chain(already).chain([problem.now]).max().unwrap_or(problem.now) + timeout
+}

@@ -1,0 +1,375 @@
+//! The snapshot reduced to dense small integers in a fixed order, so that the inner loops compare
+//! numbers and the same input always gives the same output.
+//!
+//! Everything here stays constant during a plan; what changes is [`super::state`]'s. This module
+//! decides nothing.
+
+use super::snapshot::{GpuSlice, Job, Node, Placement, Queue, Snapshot};
+use crate::id::{GpuId, JobId, NodeId, PoolId, QueueId, TeamId};
+use crate::job::{CheckpointMode, GpuAsk, Shape};
+use crate::kind::Kind;
+use crate::node::NodeState;
+use crate::units::{Mib, MilliGpu};
+use chrono::{DateTime, TimeDelta, Utc};
+use std::collections::{BTreeMap, HashMap};
+
+/// A part of one GPU, by dense index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Slice {
+    pub(super) gpu: usize,
+    pub(super) milli: i64,
+    pub(super) memory: i64,
+}
+
+/// What one member holds or would hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hold {
+    pub(super) node: usize,
+    pub(super) slices: Vec<Slice>,
+    pub(super) cpu: i64,
+    pub(super) memory: i64,
+}
+
+/// A placed member at the start of the plan.
+#[derive(Debug)]
+pub(super) struct MemberRow {
+    pub(super) index: u32,
+    pub(super) hold: Hold,
+    pub(super) leaving: bool,
+    /// Asked to leave so long ago that nobody counts on it any more.
+    pub(super) overdue: bool,
+    pub(super) milli: i64,
+}
+
+#[derive(Debug)]
+pub(super) struct JobRow<'a> {
+    pub(super) job: &'a Job,
+    /// `None`: the team is unknown (deleted); it holds space but no quota.
+    pub(super) team: Option<usize>,
+    pub(super) queue: Option<usize>,
+    /// Acceptable pools, in the job's order.
+    pub(super) pools: Vec<usize>,
+    pub(super) class: usize,
+    pub(super) members: Vec<MemberRow>,
+    /// The pool in which it runs.
+    pub(super) pool: Option<usize>,
+    /// What the smallest gang is charged.
+    pub(super) base_milli: i64,
+    pub(super) member_milli: i64,
+    /// When the gang started.
+    pub(super) started_at: DateTime<Utc>,
+    /// Until when its base cannot be taken.
+    pub(super) protected_until: DateTime<Utc>,
+    pub(super) tier: u8,
+    /// Its base lives only inside guarantee and is never a victim.
+    pub(super) base_never_evicted: bool,
+    pub(super) surplus_never_evicted: bool,
+}
+
+/// What decides where a job may go: jobs of one class fit or fail together.
+#[derive(Debug)]
+pub(super) struct Class {
+    pub(super) shape: Shape,
+    pub(super) members: u32,
+    pub(super) model: Option<String>,
+    pub(super) require: Option<String>,
+    pub(super) prefer: Option<String>,
+    /// By node: meets labels, model and RDMA and takes work.
+    pub(super) node_ok: Vec<bool>,
+    /// By node: would meet them if its state and health allowed.
+    pub(super) node_could: Vec<bool>,
+}
+
+#[derive(Debug)]
+pub(super) struct NodeRow<'a> {
+    pub(super) node: &'a Node,
+    pub(super) pool: usize,
+    pub(super) first_gpu: usize,
+    pub(super) gpu_count: usize,
+    /// Groups of dense GPU indices that are linked.
+    pub(super) nvlink: Vec<Vec<usize>>,
+}
+
+impl NodeRow<'_> {
+    pub(super) fn gpus(&self) -> std::ops::Range<usize> {
+        self.first_gpu..self.first_gpu + self.gpu_count
+    }
+
+    pub(super) fn exists(&self) -> bool {
+        !matches!(self.node.state, NodeState::Lost | NodeState::Removed)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct GpuRow<'a> {
+    pub(super) id: GpuId,
+    pub(super) model: &'a str,
+    pub(super) memory: i64,
+    /// Healthy and on a node that takes work.
+    pub(super) usable: bool,
+    pub(super) healthy: bool,
+}
+
+/// The whole problem.
+#[derive(Debug)]
+pub(super) struct Problem<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) now: DateTime<Utc>,
+    pub(super) pools: Vec<PoolId>,
+    pub(super) nodes: Vec<NodeRow<'a>>,
+    pub(super) pool_nodes: Vec<Vec<usize>>,
+    pub(super) gpus: Vec<GpuRow<'a>>,
+    pub(super) teams: Vec<TeamId>,
+    pub(super) queues: Vec<&'a Queue>,
+    pub(super) jobs: Vec<JobRow<'a>>,
+    pub(super) job_index: HashMap<JobId, usize>,
+    pub(super) classes: Vec<Class>,
+    /// (pool, level) → the nodes of each place.
+    pub(super) places: BTreeMap<(usize, &'a str), Vec<Vec<usize>>>,
+    /// By node: placed jobs with a member there.
+    pub(super) node_jobs: Vec<Vec<usize>>,
+    gpu_index: HashMap<GpuId, usize>,
+    node_index: HashMap<NodeId, usize>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct ClassKey<'a> {
+    shape: Shape,
+    members: u32,
+    model: &'a Option<String>,
+    labels: &'a BTreeMap<String, String>,
+    require: &'a Option<String>,
+    prefer: &'a Option<String>,
+    rdma: bool,
+}
+
+impl<'a> Problem<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+        let mut pools: Vec<PoolId> = snapshot.pools.iter().map(|pool| pool.id).collect();
+        pools.sort_unstable();
+        let mut teams: Vec<TeamId> = snapshot.teams.iter().map(|team| team.id).collect();
+        teams.sort_unstable();
+        let mut queues: Vec<&Queue> = snapshot.queues.iter().collect();
+        queues.sort_unstable_by_key(|queue| queue.id);
+        let mut problem = Self {
+            snapshot,
+            now: snapshot.now,
+            pool_nodes: vec![Vec::new(); pools.len()],
+            pools,
+            nodes: Vec::new(),
+            gpus: Vec::new(),
+            teams,
+            queues,
+            jobs: Vec::new(),
+            job_index: HashMap::new(),
+            classes: Vec::new(),
+            places: BTreeMap::new(),
+            node_jobs: Vec::new(),
+            gpu_index: HashMap::new(),
+            node_index: HashMap::new(),
+        };
+        problem.add_nodes();
+        problem.add_jobs();
+        problem
+    }
+
+    fn add_nodes(&mut self) {
+        let mut nodes: Vec<&Node> = self.snapshot.nodes.iter().collect();
+        nodes.sort_unstable_by_key(|node| node.id);
+        for node in nodes {
+            let Ok(pool) = self.pools.binary_search(&node.pool) else { continue };
+            let index = self.nodes.len();
+            let first_gpu = self.gpus.len();
+            let mut gpus: Vec<_> = node.gpus.iter().collect();
+            gpus.sort_unstable_by_key(|gpu| (gpu.index, gpu.id));
+            for gpu in &gpus {
+                self.gpu_index.insert(gpu.id, self.gpus.len());
+                self.gpus.push(GpuRow {
+                    id: gpu.id,
+                    model: &gpu.model,
+                    memory: gpu.memory.0,
+                    usable: gpu.healthy && node.state == NodeState::Ready,
+                    healthy: gpu.healthy,
+                });
+            }
+            let dense = |wanted: &u32| {
+                gpus.iter().position(|gpu| gpu.index == *wanted).map(|offset| first_gpu + offset)
+            };
+            let nvlink = node.nvlink.iter().map(|domain| domain.iter().filter_map(dense).collect()).collect();
+            for (level, place) in &node.topology {
+                self.places.entry((pool, level.as_str())).or_default().push(vec![index]);
+                let _ = place;
+            }
+            self.node_index.insert(node.id, index);
+            self.pool_nodes[pool].push(index);
+            self.nodes.push(NodeRow { node, pool, first_gpu, gpu_count: gpus.len(), nvlink });
+        }
+        self.group_places();
+    }
+
+    /// Merges the one-node groups of a level into one group a place.
+    fn group_places(&mut self) {
+        for ((_, level), groups) in &mut self.places {
+            let mut by_place: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+            for &node in groups.iter().flatten() {
+                if let Some(place) = self.nodes[node].node.topology.get(*level) {
+                    by_place.entry(place).or_default().push(node);
+                }
+            }
+            *groups = by_place.into_values().collect();
+        }
+    }
+
+    fn add_jobs(&mut self) {
+        let mut jobs: Vec<&Job> = self.snapshot.jobs.iter().collect();
+        jobs.sort_unstable_by_key(|job| job.id);
+        let mut keys: HashMap<ClassKey<'a>, usize> = HashMap::new();
+        self.node_jobs = vec![Vec::new(); self.nodes.len()];
+        for job in jobs {
+            let key = ClassKey {
+                shape: job.shape,
+                members: job.min_replicas.max(1),
+                model: &job.gpu_model,
+                labels: &job.labels,
+                require: &job.require_topology,
+                prefer: &job.prefer_topology,
+                rdma: job.rdma,
+            };
+            let next = self.classes.len();
+            let class = *keys.entry(key).or_insert(next);
+            if class == next {
+                let class = self.class_of(job);
+                self.classes.push(class);
+            }
+            let row = self.row_of(job, class);
+            let index = self.jobs.len();
+            for member in &row.members {
+                let on_node = &mut self.node_jobs[member.hold.node];
+                if on_node.last() != Some(&index) {
+                    on_node.push(index);
+                }
+            }
+            self.job_index.insert(job.id, index);
+            self.jobs.push(row);
+        }
+    }
+
+    fn class_of(&self, job: &Job) -> Class {
+        let could = |row: &NodeRow<'_>| {
+            row.exists()
+                && (!job.rdma || row.node.rdma)
+                && job.labels.iter().all(|(key, value)| row.node.labels.get(key) == Some(value))
+                && job
+                    .gpu_model
+                    .as_ref()
+                    .is_none_or(|model| row.gpus().any(|gpu| self.gpus[gpu].model == model))
+        };
+        let node_could: Vec<bool> = self.nodes.iter().map(could).collect();
+        let node_ok = self
+            .nodes
+            .iter()
+            .zip(&node_could)
+            .map(|(row, &could)| could && row.node.state == NodeState::Ready)
+            .collect();
+        Class {
+            shape: job.shape,
+            members: job.min_replicas.max(1),
+            model: job.gpu_model.clone(),
+            require: job.require_topology.clone(),
+            prefer: job.prefer_topology.clone(),
+            node_ok,
+            node_could,
+        }
+    }
+
+    fn row_of(&self, job: &'a Job, class: usize) -> JobRow<'a> {
+        let rules = self.snapshot.policy.rules(job.kind);
+        let overdue_after = TimeDelta::seconds(self.snapshot.policy.nomination_timeout_secs);
+        let members: Vec<MemberRow> = job
+            .members
+            .iter()
+            .filter_map(|member| {
+                let node = *self.node_index.get(&member.node)?;
+                let hold = self.hold(node, &member.gpus, job.shape);
+                Some(MemberRow {
+                    index: member.index,
+                    milli: hold.slices.iter().map(|slice| slice.milli).sum(),
+                    hold,
+                    leaving: member.leaving.is_some(),
+                    overdue: member.leaving.as_ref().is_some_and(|l| l.leave_by + overdue_after <= self.now),
+                })
+            })
+            .collect();
+        let started_at = job.members.iter().map(|member| member.started_at).min().unwrap_or(self.now);
+        let often = job.evictions_in_last_day >= self.snapshot.policy.max_evictions_per_job_per_day;
+        let protection = TimeDelta::seconds(rules.min_runtime_secs * if often { 2 } else { 1 });
+        let member_milli = job.shape.gpus.milli().0;
+        JobRow {
+            job,
+            team: self.teams.binary_search(&job.team).ok(),
+            queue: self
+                .queues
+                .binary_search_by_key(&job.queue, |queue: &&Queue| -> QueueId { queue.id })
+                .ok(),
+            pools: if job.pools.is_empty() {
+                (0..self.pools.len()).collect()
+            } else {
+                job.pools.iter().filter_map(|pool| self.pools.binary_search(pool).ok()).collect()
+            },
+            class,
+            pool: members.first().map(|member| self.nodes[member.hold.node].pool),
+            members,
+            base_milli: member_milli * i64::from(job.min_replicas.max(1)),
+            member_milli,
+            started_at,
+            protected_until: started_at + protection,
+            tier: tier_of(job),
+            base_never_evicted: !job.preemptible || !rules.may_borrow,
+            surplus_never_evicted: !job.preemptible,
+        }
+    }
+
+    /// A stored placement by dense indices; slices of GPUs that no longer exist are left out.
+    pub(super) fn hold(&self, node: usize, gpus: &[GpuSlice], shape: Shape) -> Hold {
+        let slices = gpus
+            .iter()
+            .filter_map(|slice| {
+                let gpu = *self.gpu_index.get(&slice.gpu)?;
+                Some(Slice { gpu, milli: slice.milli.0, memory: slice.memory.0 })
+            })
+            .collect();
+        Hold { node, slices, cpu: shape.cpu.0, memory: shape.memory.0 }
+    }
+
+    /// A stored placement; `None` when its node or one of its GPUs no longer exists.
+    pub(super) fn placed(&self, placement: &Placement, shape: Shape) -> Option<Hold> {
+        let node = *self.node_index.get(&placement.node)?;
+        let hold = self.hold(node, &placement.gpus, shape);
+        (hold.slices.len() == placement.gpus.len()).then_some(hold)
+    }
+
+    /// Back to ids.
+    pub(super) fn placement(&self, index: u32, hold: &Hold) -> Placement {
+        let gpus = hold.slices.iter().map(|slice| GpuSlice {
+            gpu: self.gpus[slice.gpu].id,
+            milli: MilliGpu(slice.milli),
+            memory: Mib(slice.memory),
+        });
+        Placement { index, node: self.nodes[hold.node].node.id, gpus: gpus.collect() }
+    }
+
+    /// Whether the class asks for no GPU.
+    pub(super) fn is_cpu_only(&self, class: usize) -> bool {
+        self.classes[class].shape.gpus == GpuAsk::None
+    }
+}
+
+/// Rule 4.4: experiments go before jobs that can resume, and these before work that would be lost.
+fn tier_of(job: &Job) -> u8 {
+    match job.kind {
+        Kind::Experiment => 1,
+        _ if !job.requeue => 3,
+        Kind::Training if job.checkpoint == CheckpointMode::None => 3,
+        Kind::Training | Kind::Inference | Kind::Evaluation | Kind::Batch => 2,
+    }
+}

@@ -1,0 +1,135 @@
+//! Who may take GPUs from whom: the rules 2.3, 2.5, 2.7, 2.8 and 4.2 to 4.5, judged on the state as it
+//! would be once everybody who was asked to leave had left.
+//!
+//! This module ranks nobody and moves nothing.
+
+use super::ledger::Share;
+use super::state::State;
+use super::victims::Unit;
+use crate::eviction::EvictionCause;
+use crate::policy::{PreemptWithinTeam, Rebalance, ReclaimMode};
+use chrono::{DateTime, Utc};
+
+/// The job that asks for room, in one pool.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Evictor {
+    pub(super) job: usize,
+    pub(super) team: usize,
+    pub(super) pool: usize,
+    pub(super) milli: i64,
+    /// Inside a guarantee even while its own team's jobs all stay.
+    pub(super) inside: bool,
+    /// Rule 2.5: may a team be pushed below its guarantee, because nothing else works?
+    pub(super) may_overshoot: bool,
+    /// Look past minimum run times: to tell why a job waits, never to evict.
+    pub(super) past_protection: bool,
+}
+
+/// A right to take one unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Right {
+    pub(super) cause: EvictionCause,
+    /// Which rights are used first. An owner inside its guarantee recalls loans before it sacrifices
+    /// its own team's work; anyone else gives up its own team's lower classes first.
+    pub(super) rank: u8,
+    /// How far the deepest team falls below its guarantee.
+    pub(super) overshoot: i64,
+}
+
+/// The answer for one unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    May(Right),
+    /// Protected by its minimum run time until then.
+    Protected(DateTime<Utc>),
+    Never,
+}
+
+pub(super) fn right(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Verdict {
+    let row = &state.problem.jobs[unit.job];
+    if unit.job == evictor.job || state.jobs[unit.job].pool != Some(evictor.pool) {
+        return Verdict::Never;
+    }
+    let Some(team) = row.team else { return Verdict::Never };
+    let right = if team == evictor.team {
+        within_team(state, evictor, unit)
+    } else {
+        across_teams(state, evictor, unit, team)
+    };
+    let Some(right) = right else { return Verdict::Never };
+    let protected = unit.surplus.is_none() && !state.jobs[unit.job].fresh;
+    if protected && row.protected_until > state.problem.now && !evictor.past_protection {
+        return Verdict::Protected(row.protected_until);
+    }
+    Verdict::May(right)
+}
+
+/// Rule 4.2.
+fn within_team(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Option<Right> {
+    let (asking, victim) = (state.problem.jobs[evictor.job].job, state.problem.jobs[unit.job].job);
+    let lower = victim.priority < asking.priority;
+    let newer_equal = victim.priority == asking.priority
+        && (victim.submitted_at, victim.id) > (asking.submitted_at, asking.id);
+    let may = match state.problem.snapshot.policy.preempt_within_team {
+        PreemptWithinTeam::Lower => lower,
+        PreemptWithinTeam::LowerOrNewerEqual => lower || newer_equal,
+        PreemptWithinTeam::Off => state.jobs[unit.job].fresh && lower,
+    };
+    let rank = u8::from(evictor.inside);
+    may.then_some(Right { cause: EvictionCause::Preemption, rank, overshoot: 0 })
+}
+
+fn across_teams(state: &State<'_, '_>, evictor: &Evictor, unit: Unit, team: usize) -> Option<Right> {
+    let (ledger, limits) = (&state.later[evictor.pool], &state.limits[evictor.pool]);
+    let (asking_side, victim_side) = state.tree.fork(evictor.team, team)?;
+    let amount = unit.milli(state);
+    if amount == 0 || evictor.milli == 0 {
+        return None;
+    }
+    // Every level of the victim's branch must be on loan, or the eviction would hit a guarantee.
+    let mut overshoot = 0;
+    for node in state.tree.path(team) {
+        let (used, guaranteed) = (ledger.used[node], limits.guaranteed[node]);
+        if used <= guaranteed {
+            return None;
+        }
+        overshoot = overshoot.max(guaranteed - (used - amount));
+        if node == victim_side {
+            break;
+        }
+    }
+    let indivisible = unit.surplus.is_none();
+    let (asking, victim) = (state.problem.jobs[evictor.job].job, state.problem.jobs[unit.job].job);
+    let policy = &state.problem.snapshot.policy;
+    let inside = ledger.used[asking_side] + evictor.milli <= limits.guaranteed[asking_side];
+    let lower = victim.priority < asking.priority;
+    let reclaim = match policy.reclaim {
+        ReclaimMode::Any => true,
+        ReclaimMode::LowerPriority => lower,
+        ReclaimMode::Off => false,
+    };
+    if inside && reclaim && (overshoot == 0 || (evictor.may_overshoot && indivisible)) {
+        let rank = u8::from(!evictor.inside);
+        return Some(Right { cause: EvictionCause::Reclaim, rank, overshoot });
+    }
+    if overshoot > 0 || inside {
+        return None;
+    }
+    let low_enough = policy.borrow_preemption_max_priority.is_some_and(|max| victim.priority.0 <= max);
+    if low_enough && lower {
+        return Some(Right { cause: EvictionCause::BorrowPreemption, rank: 2, overshoot: 0 });
+    }
+    let fairer = || {
+        let mine = ledger.share(limits, asking_side, evictor.milli);
+        mine.is_less(ledger.share(limits, victim_side, 0))
+    };
+    let rebalances = policy.rebalance != Rebalance::Off && victim.priority <= asking.priority && fairer();
+    rebalances.then_some(Right { cause: EvictionCause::Rebalance, rank: 3, overshoot: 0 })
+}
+
+/// The share by which a unit's team competes with the evictor's: at the fork of their branches.
+pub(super) fn victim_share(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Share {
+    let (ledger, limits) = (&state.later[evictor.pool], &state.limits[evictor.pool]);
+    let fork = state.problem.jobs[unit.job].team.and_then(|team| state.tree.fork(evictor.team, team));
+    fork.map_or(Share { over: 0, weight: 1 }, |(_, side)| ledger.share(limits, side, 0))
+}

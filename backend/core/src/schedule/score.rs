@@ -1,0 +1,125 @@
+//! The order in which victims are preferred. The structs derive `Ord`: field order is the policy, the
+//! first difference decides, and the last field is the id.
+//!
+//! This module says nothing about who may be a victim: that is [`super::rights`]'s.
+
+use super::ledger::Share;
+use super::rights::Right;
+use super::state::State;
+use super::victims::Unit;
+use crate::job::CheckpointMode;
+use crate::policy::SurplusOrder;
+use chrono::{DateTime, Utc};
+use std::cmp::Reverse;
+
+/// One possible victim. Less = taken first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct UnitKey {
+    /// By which right: see [`Right::rank`].
+    pub(super) right: u8,
+    pub(super) overshoot: i64,
+    /// A start of this very plan is taken back before anything that runs.
+    pub(super) runs: bool,
+    pub(super) whole_gang: bool,
+    pub(super) tier: u8,
+    /// Bands: the lower class first, whatever the share. 0 when the policy looks at shares only.
+    pub(super) class: i32,
+    pub(super) share: Reverse<Share>,
+    pub(super) priority: i32,
+    pub(super) lost_gpu_secs: i64,
+    pub(super) started: Reverse<DateTime<Utc>>,
+    pub(super) unit: Unit,
+}
+
+impl UnitKey {
+    pub(super) fn new(state: &State<'_, '_>, unit: Unit, right: Right, share: Share) -> Self {
+        let row = &state.problem.jobs[unit.job];
+        let bands = state.problem.snapshot.policy.surplus_order == SurplusOrder::Bands;
+        Self {
+            right: right.rank,
+            overshoot: right.overshoot,
+            runs: !state.jobs[unit.job].fresh,
+            whole_gang: unit.surplus.is_none(),
+            tier: tier(state, unit),
+            class: if bands { row.job.priority.0 } else { 0 },
+            share: Reverse(share),
+            priority: row.job.priority.0,
+            lost_gpu_secs: lost_gpu_secs(state, unit),
+            started: Reverse(row.started_at),
+            unit,
+        }
+    }
+
+    /// The name of the first key on which two candidates differ.
+    pub(super) fn decided_by(&self, other: &Self) -> &'static str {
+        let keys = [
+            (self.right != other.right, "right"),
+            (self.overshoot != other.overshoot, "overshoot"),
+            (self.runs != other.runs, "started_now"),
+            (self.whole_gang != other.whole_gang, "surplus_members"),
+            (self.tier != other.tier, "tier"),
+            (self.class != other.class, "priority"),
+            (self.share != other.share, "team_over_share"),
+            (self.priority != other.priority, "priority"),
+            (self.lost_gpu_secs != other.lost_gpu_secs, "lost_work"),
+            (self.started != other.started, "latest_start"),
+        ];
+        keys.iter().find(|(differ, _)| *differ).map_or("id", |(_, name)| name)
+    }
+}
+
+/// Rule 4.4. Surplus members go with the experiments.
+pub(super) fn tier(state: &State<'_, '_>, unit: Unit) -> u8 {
+    if unit.surplus.is_some() { 1 } else { state.problem.jobs[unit.job].tier }
+}
+
+/// GPU-seconds of work since the last checkpoint. A job that saves when asked loses nothing.
+pub(super) fn lost_gpu_secs(state: &State<'_, '_>, unit: Unit) -> i64 {
+    let row = &state.problem.jobs[unit.job];
+    let saved = match row.job.checkpoint {
+        CheckpointMode::OnSignal => return 0,
+        CheckpointMode::Periodic => row.job.last_checkpoint_at.unwrap_or(row.started_at).max(row.started_at),
+        CheckpointMode::None => row.started_at,
+    };
+    let secs = (state.problem.now - saved).num_seconds().max(0);
+    let milli: i64 = unit.members(state).iter().map(|&at| state.jobs[unit.job].members[at].milli).sum();
+    secs.saturating_mul(milli) / 1_000
+}
+
+/// A set of victims that makes the room on its own. Less = better.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SetKey {
+    right: u8,
+    overshoot: i64,
+    runs: bool,
+    whole_gang: bool,
+    tier: u8,
+    class: i32,
+    share: Reverse<Share>,
+    priority: i32,
+    lost_gpu_secs: i64,
+    count: usize,
+    started: Vec<Reverse<DateTime<Utc>>>,
+    node: usize,
+}
+
+impl SetKey {
+    /// Each part is the worst of the set, or the sum.
+    pub(super) fn new(keys: &[UnitKey], node: usize) -> Self {
+        let nobody = Share { over: 0, weight: 1 };
+        Self {
+            right: keys.iter().map(|key| key.right).max().unwrap_or(0),
+            overshoot: keys.iter().map(|key| key.overshoot).sum(),
+            runs: keys.iter().any(|key| key.runs),
+            whole_gang: keys.iter().any(|key| key.whole_gang),
+            tier: keys.iter().map(|key| key.tier).max().unwrap_or(0),
+            class: keys.iter().map(|key| key.class).max().unwrap_or(0),
+            share: Reverse(keys.iter().map(|key| key.share.0).max().unwrap_or(nobody)),
+            priority: keys.iter().map(|key| key.priority).max().unwrap_or(0),
+            lost_gpu_secs: keys.iter().map(|key| key.lost_gpu_secs).sum(),
+            count: keys.len(),
+            started: keys.iter().map(|key| key.started).collect(),
+            node,
+        }
+    }
+}

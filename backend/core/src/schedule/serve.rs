@@ -1,0 +1,182 @@
+//! Serves one job: on idle GPUs in one of its pools, else by evictions with a nomination, else not.
+//!
+//! Of several acceptable pools: idle before eviction, inside guarantee before loan, then the job's own
+//! order (rule 5.1). This module does not say who is next.
+
+use super::draft::Draft;
+use super::fit::{self, Among, Budget, OutOfBudget};
+use super::nominate;
+use super::problem::{Hold, Problem};
+use super::rights::Evictor;
+use super::space::{Count, View};
+use super::state::State;
+use super::victims::{Found, Search};
+use chrono::{DateTime, Utc};
+use std::collections::BTreeSet;
+
+/// Steps of one search for a place, and of one for victims.
+const PLACE_STEPS: u64 = 200_000;
+const VICTIM_STEPS: u64 = 400_000;
+
+/// What became of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Served {
+    Started,
+    Nominated,
+    Blocked,
+}
+
+/// What was learned about a job that could not be served.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Notes {
+    pub(super) out_of_budget: bool,
+    /// Evictions are possible, but only once a minimum run time is over.
+    pub(super) protected_until: Option<DateTime<Utc>>,
+    /// What all possible victims hold together.
+    pub(super) takeable_milli: i64,
+}
+
+/// Everything that serving needs beside the state.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) draft: Draft,
+    /// (class, pool) that found no open place; holds until something is given back.
+    no_open: BTreeSet<(usize, usize)>,
+    /// By job: notes of the last attempt.
+    pub(super) notes: Vec<Notes>,
+}
+
+impl Desk {
+    pub(super) fn new(problem: &Problem<'_>) -> Self {
+        Self {
+            draft: Draft::default(),
+            no_open: BTreeSet::new(),
+            notes: vec![Notes::default(); problem.jobs.len()],
+        }
+    }
+
+    pub(super) fn serve(&mut self, state: &mut State<'_, '_>, job: usize) -> Served {
+        self.notes[job] = Notes::default();
+        if state.queue_limit(job, Count::Later).is_some() {
+            return Served::Blocked;
+        }
+        let pools = pools_in_order(state, job);
+        let startable = state.queue_limit(job, Count::Both).is_none();
+        for &pool in pools.iter().filter(|_| startable) {
+            if let Some(holds) = self.open_place(state, job, pool) {
+                state.start(job, pool, holds);
+                return Served::Started;
+            }
+        }
+        if !state.problem.jobs[job].job.evict_others {
+            return Served::Blocked;
+        }
+        for &pool in &pools {
+            match self.make_room(state, job, pool) {
+                Served::Blocked => {}
+                served => return served,
+            }
+        }
+        Served::Blocked
+    }
+
+    /// A place that is neither held nor promised, within quota.
+    fn open_place(&mut self, state: &State<'_, '_>, job: usize, pool: usize) -> Option<Vec<Hold>> {
+        let row = &state.problem.jobs[job];
+        let never = row.base_never_evicted && !state.never_fits(job, pool, row.base_milli);
+        if never
+            || state.quota(job, pool, row.base_milli).is_err()
+            || self.no_open.contains(&(row.class, pool))
+        {
+            return None;
+        }
+        let found = self.place(state.problem, &state.space.open, job, pool);
+        if found.is_none() {
+            self.no_open.insert((row.class, pool));
+        }
+        found
+    }
+
+    fn place(&mut self, problem: &Problem<'_>, view: &View, job: usize, pool: usize) -> Option<Vec<Hold>> {
+        let class = &problem.classes[problem.jobs[job].class];
+        let mut budget = Budget::new(PLACE_STEPS);
+        let found = fit::place(problem, view, class, pool, class.members, Among::Working, &mut budget);
+        self.notes[job].out_of_budget |= found.is_err();
+        found.ok().flatten()
+    }
+
+    /// Phase one of rule 2.6 simulates; phase two commits victims and nomination together.
+    fn make_room(&mut self, state: &mut State<'_, '_>, job: usize, pool: usize) -> Served {
+        let problem = state.problem;
+        let row = &problem.jobs[job];
+        let Some(team) = row.team else { return Served::Blocked };
+        if row.base_never_evicted && !state.never_fits(job, pool, row.base_milli) {
+            return Served::Blocked;
+        }
+        let level = state.inside(job, pool);
+        let evictor = Evictor {
+            job,
+            team,
+            pool,
+            milli: row.base_milli,
+            inside: level.is_some(),
+            may_overshoot: false,
+            past_protection: false,
+        };
+        // Those who are leaving anyway may make enough room: nobody else is asked (C-23, C-58).
+        if state.quota_later(job, pool, row.base_milli).is_ok()
+            && let Some(holds) = self.place(problem, &state.space.later, job, pool)
+        {
+            if level.is_none() || problem.is_cpu_only(row.class) {
+                return Served::Blocked;
+            }
+            let found = Found { victims: Vec::new(), holds, candidates: Vec::new() };
+            return self.commit(state, &evictor, &found);
+        }
+        match self.search(state, evictor) {
+            Some(found) => self.commit(state, &evictor, &found),
+            None => {
+                self.look_past_protection(state, evictor);
+                Served::Blocked
+            }
+        }
+    }
+
+    fn search(&mut self, state: &mut State<'_, '_>, evictor: Evictor) -> Option<Found> {
+        let mut search = Search::new(state, evictor, Budget::new(VICTIM_STEPS));
+        let found = search.run();
+        self.notes[evictor.job].protected_until = search.protected_until;
+        self.notes[evictor.job].takeable_milli = search.takeable_milli;
+        self.notes[evictor.job].out_of_budget |= matches!(found, Err(OutOfBudget));
+        found.ok().flatten()
+    }
+
+    /// Would it work once minimum run times are over? Then the plan looks again at that moment.
+    fn look_past_protection(&mut self, state: &mut State<'_, '_>, evictor: Evictor) {
+        let Some(until) = self.notes[evictor.job].protected_until else { return };
+        let past = Evictor { past_protection: true, ..evictor };
+        let mut search = Search::new(state, past, Budget::new(VICTIM_STEPS));
+        if matches!(search.run(), Ok(Some(_))) {
+            state.look_again(until);
+        } else {
+            self.notes[evictor.job].protected_until = None;
+        }
+    }
+
+    fn commit(&mut self, state: &mut State<'_, '_>, evictor: &Evictor, found: &Found) -> Served {
+        nominate::commit(state, &mut self.draft, evictor, found);
+        self.no_open.clear();
+        if state.jobs[evictor.job].nominated.is_some() { Served::Nominated } else { Served::Started }
+    }
+
+    pub(super) fn forget_failures(&mut self) {
+        self.no_open.clear();
+    }
+}
+
+/// The job's pools, those inside guarantee first.
+pub(super) fn pools_in_order(state: &State<'_, '_>, job: usize) -> Vec<usize> {
+    let mut pools = state.problem.jobs[job].pools.clone();
+    pools.sort_by_key(|&pool| state.inside(job, pool).unwrap_or(usize::MAX));
+    pools
+}

@@ -1,0 +1,155 @@
+//! Free capacity, per GPU and per node, under two views at once.
+//!
+//! *Now* counts what runs and what is leaving. *Later* counts what runs and what is nominated, as if
+//! everybody who was asked to leave had left. *Open* is the lesser of both: what a job may start on
+//! without touching what is held or promised.
+//!
+//! This module does not choose: it counts.
+
+use super::problem::{Hold, Problem, Slice};
+use std::collections::BTreeSet;
+
+/// One view of what is free.
+#[derive(Debug, Clone)]
+pub(super) struct View {
+    pub(super) gpu_milli: Vec<i64>,
+    pub(super) gpu_memory: Vec<i64>,
+    pub(super) cpu: Vec<i64>,
+    pub(super) memory: Vec<i64>,
+    /// By node: GPUs that nobody has a part of.
+    pub(super) whole: Vec<u32>,
+    /// By pool: its nodes, fewest whole GPUs first.
+    pub(super) by_whole: Vec<BTreeSet<(u32, usize)>>,
+    pub(super) pool_milli: Vec<i64>,
+}
+
+/// Which promises an amount counts against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Count {
+    Now,
+    Later,
+    Both,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Space {
+    now: View,
+    pub(super) later: View,
+    pub(super) open: View,
+}
+
+impl View {
+    /// Everything free that takes work.
+    fn new(problem: &Problem<'_>, usable: impl Fn(usize, usize) -> bool) -> Self {
+        let gpus = problem.gpus.len();
+        let mut view = Self {
+            gpu_milli: vec![0; gpus],
+            gpu_memory: vec![0; gpus],
+            cpu: problem.nodes.iter().map(|row| row.node.cpu.0).collect(),
+            memory: problem.nodes.iter().map(|row| row.node.memory.0).collect(),
+            whole: vec![0; problem.nodes.len()],
+            by_whole: vec![BTreeSet::new(); problem.pools.len()],
+            pool_milli: vec![0; problem.pools.len()],
+        };
+        for (node, row) in problem.nodes.iter().enumerate() {
+            for gpu in row.gpus().filter(|&gpu| usable(node, gpu)) {
+                view.gpu_milli[gpu] = 1_000;
+                view.gpu_memory[gpu] = problem.gpus[gpu].memory;
+                view.whole[node] += 1;
+                view.pool_milli[row.pool] += 1_000;
+            }
+            view.by_whole[row.pool].insert((view.whole[node], node));
+        }
+        view
+    }
+
+    /// An empty pool in which every node and GPU that exists works.
+    pub(super) fn empty(problem: &Problem<'_>) -> Self {
+        Self::new(problem, |node, gpu| problem.nodes[node].exists() && problem.gpus[gpu].healthy)
+    }
+
+    pub(super) fn is_whole(&self, problem: &Problem<'_>, gpu: usize) -> bool {
+        self.gpu_milli[gpu] == 1_000 && self.gpu_memory[gpu] == problem.gpus[gpu].memory
+    }
+
+    fn set_gpu(&mut self, problem: &Problem<'_>, node: usize, gpu: usize, milli: i64, memory: i64) {
+        let was_whole = self.is_whole(problem, gpu);
+        let pool = problem.nodes[node].pool;
+        self.pool_milli[pool] += milli.max(0) - self.gpu_milli[gpu].max(0);
+        self.gpu_milli[gpu] = milli;
+        self.gpu_memory[gpu] = memory;
+        let is_whole = self.is_whole(problem, gpu);
+        if was_whole == is_whole {
+            return;
+        }
+        self.by_whole[pool].remove(&(self.whole[node], node));
+        self.whole[node] = if is_whole { self.whole[node] + 1 } else { self.whole[node] - 1 };
+        self.by_whole[pool].insert((self.whole[node], node));
+    }
+
+    /// Takes (`sign` −1) or gives back (+1) what a member holds.
+    pub(super) fn change(&mut self, problem: &Problem<'_>, hold: &Hold, sign: i64) {
+        self.cpu[hold.node] += sign * hold.cpu;
+        self.memory[hold.node] += sign * hold.memory;
+        for &Slice { gpu, milli, memory } in &hold.slices {
+            let (milli, memory) = (self.gpu_milli[gpu] + sign * milli, self.gpu_memory[gpu] + sign * memory);
+            self.set_gpu(problem, hold.node, gpu, milli, memory);
+        }
+    }
+}
+
+impl Space {
+    pub(super) fn new(problem: &Problem<'_>) -> Self {
+        let view = View::new(problem, |_, gpu| problem.gpus[gpu].usable);
+        Self { now: view.clone(), later: view.clone(), open: view }
+    }
+
+    pub(super) fn take(&mut self, problem: &Problem<'_>, hold: &Hold, count: Count) {
+        self.change(problem, hold, count, -1);
+    }
+
+    pub(super) fn give(&mut self, problem: &Problem<'_>, hold: &Hold, count: Count) {
+        self.change(problem, hold, count, 1);
+    }
+
+    fn change(&mut self, problem: &Problem<'_>, hold: &Hold, count: Count, sign: i64) {
+        if count != Count::Later {
+            self.now.change(problem, hold, sign);
+        }
+        if count != Count::Now {
+            self.later.change(problem, hold, sign);
+        }
+        let node = hold.node;
+        self.open.cpu[node] = self.now.cpu[node].min(self.later.cpu[node]);
+        self.open.memory[node] = self.now.memory[node].min(self.later.memory[node]);
+        for slice in &hold.slices {
+            let milli = self.now.gpu_milli[slice.gpu].min(self.later.gpu_milli[slice.gpu]);
+            let memory = self.now.gpu_memory[slice.gpu].min(self.later.gpu_memory[slice.gpu]);
+            self.open.set_gpu(problem, node, slice.gpu, milli, memory);
+        }
+    }
+
+    /// Whether exactly this hold is free now, whatever is promised.
+    pub(super) fn is_free_now(&self, hold: &Hold) -> bool {
+        has(&self.now, hold)
+    }
+
+    /// Whether what was taken for this hold was really there.
+    pub(super) fn is_not_over_booked_now(&self, hold: &Hold) -> bool {
+        (hold.cpu <= 0 || self.now.cpu[hold.node] >= 0)
+            && (hold.memory <= 0 || self.now.memory[hold.node] >= 0)
+            && hold
+                .slices
+                .iter()
+                .all(|slice| self.now.gpu_milli[slice.gpu] >= 0 && self.now.gpu_memory[slice.gpu] >= 0)
+    }
+}
+
+fn has(view: &View, hold: &Hold) -> bool {
+    let enough = |need: i64, free: i64| need <= 0 || free >= need;
+    enough(hold.cpu, view.cpu[hold.node])
+        && enough(hold.memory, view.memory[hold.node])
+        && hold.slices.iter().all(|slice| {
+            enough(slice.milli, view.gpu_milli[slice.gpu]) && enough(slice.memory, view.gpu_memory[slice.gpu])
+        })
+}

@@ -1,0 +1,397 @@
+//! What changes while a plan is made: who holds what, who was asked to leave, what is promised.
+//!
+//! Two ledgers a pool mirror the two views of [`super::space`]: *now* counts what runs and what is
+//! leaving, *later* what runs and what is nominated. A start must fit both. This module carries out
+//! decisions; it takes none.
+
+use super::ledger::{Ledger, Limits, Row, Short, Tree};
+use super::problem::{Hold, Problem};
+use super::space::{Count, Space};
+use crate::policy::Rebalance;
+use chrono::{DateTime, TimeDelta, Utc};
+use std::collections::BTreeMap;
+
+/// One member as the plan sees it.
+#[derive(Debug, Clone)]
+pub(super) struct Live {
+    pub(super) index: u32,
+    pub(super) hold: Hold,
+    pub(super) milli: i64,
+    /// Asked to leave, before this plan or by it.
+    pub(super) leaving: bool,
+}
+
+/// A job as the plan sees it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sim {
+    pub(super) members: Vec<Live>,
+    pub(super) pool: Option<usize>,
+    /// Started by this plan: taking it back is no eviction.
+    pub(super) fresh: bool,
+    pub(super) nominated: Option<Vec<Hold>>,
+}
+
+impl Sim {
+    pub(super) fn staying(&self) -> impl Iterator<Item = (usize, &Live)> {
+        self.members.iter().enumerate().filter(|(_, member)| !member.leaving)
+    }
+}
+
+/// Use of a queue against its limits.
+#[derive(Debug, Clone, Default)]
+pub(super) struct QueueUse {
+    pub(super) jobs: u32,
+    pub(super) milli: i64,
+    pub(super) by_user: BTreeMap<uuid::Uuid, u32>,
+}
+
+/// A limit of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum QueueLimit {
+    Jobs,
+    JobsPerUser,
+    Gpus,
+}
+
+#[derive(Debug)]
+pub(super) struct State<'p, 'a> {
+    pub(super) problem: &'p Problem<'a>,
+    pub(super) tree: Tree,
+    pub(super) limits: Vec<Limits>,
+    never_limits: Vec<Limits>,
+    pub(super) space: Space,
+    pub(super) now: Vec<Ledger>,
+    pub(super) later: Vec<Ledger>,
+    /// Never-evicted work only.
+    never: Vec<Ledger>,
+    pub(super) jobs: Vec<Sim>,
+    /// By node: jobs that had, or got, a member there.
+    pub(super) on_node: Vec<Vec<usize>>,
+    /// Including the leaving, and without them but with the nominated.
+    pub(super) queue_now: Vec<QueueUse>,
+    pub(super) queue_later: Vec<QueueUse>,
+    /// Rebalancing evictions that the hourly cap still allows.
+    pub(super) rebalance_left: usize,
+    /// The next moment at which time alone changes something.
+    pub(super) due: Option<DateTime<Utc>>,
+}
+
+impl<'p, 'a> State<'p, 'a> {
+    pub(super) fn new(problem: &'p Problem<'a>) -> Self {
+        let tree = tree_of(problem);
+        let limits: Vec<Limits> = limits_of(problem, &tree);
+        let pools = problem.pools.len();
+        let mut state = Self {
+            problem,
+            never_limits: limits.iter().map(|limits| limits.guarantee_only(&tree)).collect(),
+            limits,
+            space: Space::new(problem),
+            now: vec![Ledger::new(&tree); pools],
+            later: vec![Ledger::new(&tree); pools],
+            never: vec![Ledger::new(&tree); pools],
+            tree,
+            jobs: vec![Sim::default(); problem.jobs.len()],
+            on_node: problem.node_jobs.clone(),
+            queue_now: vec![QueueUse::default(); problem.queues.len()],
+            queue_later: vec![QueueUse::default(); problem.queues.len()],
+            rebalance_left: rebalance_left(problem),
+            due: None,
+        };
+        for job in 0..problem.jobs.len() {
+            state.load(job);
+        }
+        state
+    }
+
+    fn load(&mut self, job: usize) {
+        let row = &self.problem.jobs[job];
+        let Some(pool) = row.pool else { return };
+        for member in &row.members {
+            let count = if member.leaving && !member.overdue { Count::Now } else { Count::Both };
+            self.space.take(self.problem, &member.hold, count);
+            self.charge(job, pool, member.milli, count);
+        }
+        self.jobs[job].pool = Some(pool);
+        self.jobs[job].members = row
+            .members
+            .iter()
+            .map(|member| Live {
+                index: member.index,
+                hold: member.hold.clone(),
+                milli: member.milli,
+                leaving: member.leaving,
+            })
+            .collect();
+        let staying = self.jobs[job].staying().count() > 0;
+        self.count_queue(job, if staying { Count::Both } else { Count::Now }, 1);
+        self.charge_never(job, pool, self.never_milli(job), 1);
+    }
+
+    /// Will this plan look again at `at`?
+    pub(super) fn look_again(&mut self, at: DateTime<Utc>) {
+        if at > self.problem.now && self.due.is_none_or(|due| at < due) {
+            self.due = Some(at);
+        }
+    }
+
+    fn charge(&mut self, job: usize, pool: usize, milli: i64, count: Count) {
+        let Some(team) = self.problem.jobs[job].team else { return };
+        if count != Count::Later {
+            self.now[pool].add(&self.tree, &self.limits[pool], team, milli);
+        }
+        if count != Count::Now {
+            self.later[pool].add(&self.tree, &self.limits[pool], team, milli);
+        }
+    }
+
+    fn never_milli(&self, job: usize) -> i64 {
+        let row = &self.problem.jobs[job];
+        if row.surplus_never_evicted {
+            self.jobs[job].members.iter().map(|member| member.milli).sum()
+        } else if row.base_never_evicted {
+            row.base_milli.min(self.jobs[job].members.iter().map(|member| member.milli).sum())
+        } else {
+            0
+        }
+    }
+
+    fn charge_never(&mut self, job: usize, pool: usize, milli: i64, sign: i64) {
+        if let Some(team) = self.problem.jobs[job].team
+            && milli != 0
+        {
+            self.never[pool].add(&self.tree, &self.never_limits[pool], team, sign * milli);
+        }
+    }
+
+    fn count_queue(&mut self, job: usize, count: Count, sign: i32) {
+        let row = &self.problem.jobs[job];
+        let Some(queue) = row.queue else { return };
+        let milli = i64::from(sign) * row.base_milli;
+        let step = |uses: &mut QueueUse| {
+            uses.jobs = uses.jobs.saturating_add_signed(sign);
+            uses.milli += milli;
+            let by_user = uses.by_user.entry(row.job.user.0).or_default();
+            *by_user = by_user.saturating_add_signed(sign);
+        };
+        if count != Count::Later {
+            step(&mut self.queue_now[queue]);
+        }
+        if count != Count::Now {
+            step(&mut self.queue_later[queue]);
+        }
+    }
+
+    /// Starts a job (or adds members) in this plan.
+    pub(super) fn start(&mut self, job: usize, pool: usize, holds: Vec<Hold>) {
+        let first = self.jobs[job].members.is_empty();
+        let milli = self.problem.jobs[job].member_milli;
+        if first {
+            self.jobs[job].fresh = true;
+            self.jobs[job].pool = Some(pool);
+            self.count_queue(job, Count::Both, 1);
+        }
+        for hold in holds {
+            self.space.take(self.problem, &hold, Count::Both);
+            self.charge(job, pool, milli, Count::Both);
+            if !self.on_node[hold.node].contains(&job) {
+                self.on_node[hold.node].push(job);
+            }
+            let index = self.free_index(job);
+            self.jobs[job].members.push(Live { index, hold, milli, leaving: false });
+            self.jobs[job].members.sort_by_key(|member| member.index);
+        }
+        if first {
+            self.charge_never(job, pool, self.never_milli(job), 1);
+        }
+    }
+
+    fn free_index(&self, job: usize) -> u32 {
+        let taken = self.jobs[job].members.iter().map(|member| member.index);
+        (0..).find(|index| !taken.clone().any(|other| other == *index)).unwrap_or(0)
+    }
+
+    /// Takes a start of this plan back.
+    pub(super) fn withdraw(&mut self, job: usize) {
+        let Some(pool) = self.jobs[job].pool else { return };
+        self.charge_never(job, pool, self.never_milli(job), -1);
+        for member in std::mem::take(&mut self.jobs[job].members) {
+            self.space.give(self.problem, &member.hold, Count::Both);
+            self.charge(job, pool, -member.milli, Count::Both);
+        }
+        self.count_queue(job, Count::Both, -1);
+        self.jobs[job] = Sim::default();
+        for on_node in &mut self.on_node {
+            on_node.retain(|&other| other != job || !self.problem.jobs[job].members.is_empty());
+        }
+    }
+
+    /// One member is asked to leave: later it is gone.
+    pub(super) fn release(&mut self, job: usize, at: usize) {
+        self.set_leaving(job, at, true);
+    }
+
+    /// Undoes [`Self::release`].
+    pub(super) fn restore(&mut self, job: usize, at: usize) {
+        self.set_leaving(job, at, false);
+    }
+
+    fn set_leaving(&mut self, job: usize, at: usize, leaving: bool) {
+        let Some(pool) = self.jobs[job].pool else { return };
+        let staying_before = self.jobs[job].staying().count();
+        let member = &mut self.jobs[job].members[at];
+        member.leaving = leaving;
+        let milli = if leaving { -member.milli } else { member.milli };
+        if leaving {
+            self.space.give(self.problem, &member.hold, Count::Later);
+        } else {
+            self.space.take(self.problem, &member.hold, Count::Later);
+        }
+        self.charge(job, pool, milli, Count::Later);
+        if leaving && staying_before == 1 {
+            self.count_queue(job, Count::Later, -1);
+        } else if !leaving && staying_before == 0 {
+            self.count_queue(job, Count::Later, 1);
+        }
+    }
+
+    /// Promises space to a pending job.
+    pub(super) fn nominate(&mut self, job: usize, pool: usize, holds: Vec<Hold>) {
+        for hold in &holds {
+            self.space.take(self.problem, hold, Count::Later);
+        }
+        let row = &self.problem.jobs[job];
+        self.charge(job, pool, row.base_milli, Count::Later);
+        self.count_queue(job, Count::Later, 1);
+        if row.base_never_evicted {
+            self.charge_never(job, pool, row.base_milli, 1);
+        }
+        self.jobs[job].pool = Some(pool);
+        self.jobs[job].nominated = Some(holds);
+    }
+
+    /// Takes a promise back.
+    pub(super) fn lift(&mut self, job: usize) -> Option<(usize, Vec<Hold>)> {
+        let holds = self.jobs[job].nominated.take()?;
+        let pool = self.jobs[job].pool.take()?;
+        for hold in &holds {
+            self.space.give(self.problem, hold, Count::Later);
+        }
+        let row = &self.problem.jobs[job];
+        self.charge(job, pool, -row.base_milli, Count::Later);
+        self.count_queue(job, Count::Later, -1);
+        if row.base_never_evicted {
+            self.charge_never(job, pool, row.base_milli, -1);
+        }
+        Some((pool, holds))
+    }
+
+    /// The queue limit that another start of the job would break, with what is used and the limit.
+    /// `Count::Both` counts the leaving as well.
+    pub(super) fn queue_limit(&self, job: usize, count: Count) -> Option<(QueueLimit, i64, i64)> {
+        let row = &self.problem.jobs[job];
+        let at = row.queue?;
+        let queue = self.problem.queues[at];
+        let (now, later) = (&self.queue_now[at], &self.queue_later[at]);
+        let most = |now: i64, later: i64| if count == Count::Later { later } else { now.max(later) };
+        let user = |uses: &QueueUse| i64::from(uses.by_user.get(&row.job.user.0).copied().unwrap_or(0));
+        let jobs = most(now.jobs.into(), later.jobs.into());
+        let mine = most(user(now), user(later));
+        let milli = most(now.milli, later.milli);
+        let over = |used: i64, more: i64, limit: Option<i64>| {
+            limit.filter(|limit| used + more > *limit).map(|limit| (used, limit))
+        };
+        let by_jobs = over(jobs, 1, queue.max_running_jobs.map(i64::from));
+        let by_user = over(mine, 1, queue.max_running_jobs_per_user.map(i64::from));
+        let by_gpus = over(milli, row.base_milli, queue.max_running_gpus.map(|gpus| gpus.0));
+        let named = |found: Option<(i64, i64)>, limit| found.map(|(used, most)| (limit, used, most));
+        named(by_jobs, QueueLimit::Jobs)
+            .or_else(|| named(by_user, QueueLimit::JobsPerUser))
+            .or_else(|| named(by_gpus, QueueLimit::Gpus))
+    }
+
+    /// Quota for `milli` more of the job's team later, as if all who were asked to leave had left.
+    pub(super) fn quota_later(&self, job: usize, pool: usize, milli: i64) -> Result<(), Short> {
+        let Some(team) = self.problem.jobs[job].team else { return Ok(()) };
+        self.later[pool].fits(&self.tree, &self.limits[pool], team, milli)
+    }
+
+    /// Quota now and later.
+    pub(super) fn quota(&self, job: usize, pool: usize, milli: i64) -> Result<(), Short> {
+        let Some(team) = self.problem.jobs[job].team else { return Ok(()) };
+        self.quota_later(job, pool, milli)?;
+        self.now[pool].fits(&self.tree, &self.limits[pool], team, milli)
+    }
+
+    /// Whether never-evicted work of this size still lies inside guarantee.
+    pub(super) fn never_fits(&self, job: usize, pool: usize, milli: i64) -> bool {
+        let Some(team) = self.problem.jobs[job].team else { return true };
+        self.never[pool].fits(&self.tree, &self.never_limits[pool], team, milli).is_ok()
+    }
+
+    /// The most never-evicted work that the team could ever have.
+    pub(super) fn most_never(&self, job: usize, pool: usize) -> i64 {
+        let Some(team) = self.problem.jobs[job].team else { return i64::MAX };
+        self.never_limits[pool].most(&self.tree, team).0
+    }
+
+    /// Steps up to the guarantee inside which the job's start would lie.
+    pub(super) fn inside(&self, job: usize, pool: usize) -> Option<usize> {
+        let row = &self.problem.jobs[job];
+        let team = row.team?;
+        self.later[pool].inside(&self.tree, &self.limits[pool], team, row.base_milli)
+    }
+}
+
+fn rebalance_left(problem: &Problem<'_>) -> usize {
+    let since = problem.now - TimeDelta::hours(1);
+    let recent = problem.snapshot.rebalance_evictions_last_hour.iter().filter(|&&at| at > since).count();
+    match problem.snapshot.policy.rebalance {
+        Rebalance::Off => 0,
+        Rebalance::On { max_evictions_per_hour: None } => usize::MAX,
+        Rebalance::On { max_evictions_per_hour: Some(most) } => (most as usize).saturating_sub(recent),
+    }
+}
+
+fn tree_of(problem: &Problem<'_>) -> Tree {
+    let mut parents = vec![None; problem.teams.len()];
+    for team in &problem.snapshot.teams {
+        if let Ok(index) = problem.teams.binary_search(&team.id) {
+            parents[index] = team.parent.and_then(|parent| problem.teams.binary_search(&parent).ok());
+        }
+    }
+    Tree::new(&parents)
+}
+
+fn limits_of(problem: &Problem<'_>, tree: &Tree) -> Vec<Limits> {
+    let mut rows = vec![vec![Row::default(); problem.teams.len()]; problem.pools.len()];
+    for quota in &problem.snapshot.quotas {
+        let (Ok(pool), Ok(team)) =
+            (problem.pools.binary_search(&quota.pool), problem.teams.binary_search(&quota.team))
+        else {
+            continue;
+        };
+        rows[pool][team] = Row {
+            guaranteed: quota.guaranteed.0,
+            borrow_limit: quota.borrow_limit.map(|limit| limit.0),
+            lend_limit: quota.lend_limit.map(|limit| limit.0),
+            weight: quota.weight,
+        };
+    }
+    rows.iter().zip(capacities(problem)).map(|(rows, capacity)| Limits::new(tree, rows, capacity)).collect()
+}
+
+/// GPUs that take work, and the parts of others that are still held: what cannot be used is no
+/// capacity, but what runs on it must not make its team look as if it borrowed.
+fn capacities(problem: &Problem<'_>) -> Vec<i64> {
+    let mut held = vec![0_i64; problem.gpus.len()];
+    for slice in problem.jobs.iter().flat_map(|job| &job.members).flat_map(|member| &member.hold.slices) {
+        held[slice.gpu] += slice.milli;
+    }
+    let mut capacities = vec![0; problem.pools.len()];
+    for row in problem.nodes.iter().filter(|row| row.exists()) {
+        for gpu in row.gpus() {
+            capacities[row.pool] += if problem.gpus[gpu].usable { 1_000 } else { held[gpu].min(1_000) };
+        }
+    }
+    capacities
+}

@@ -1,0 +1,74 @@
+//! What a plan says about the state that it leaves behind: loans, pool modes, contention, the next due
+//! moment. Nothing is decided here.
+
+use super::loans;
+use super::order::Line;
+use super::plan::{Loan, PoolMode};
+use super::space::Count;
+use super::state::State;
+use crate::id::PoolId;
+use crate::policy::Rebalance;
+use crate::units::MilliGpu;
+use chrono::{DateTime, TimeDelta, Utc};
+use std::collections::BTreeMap;
+
+/// Who borrows from whom, the starts of this plan included and the leaving not yet gone.
+pub(super) fn loans(state: &State<'_, '_>) -> Vec<Loan> {
+    let problem = state.problem;
+    let in_pool = |pool: usize| {
+        let debts = loans::attribute(&state.tree, &state.limits[pool], &state.now[pool]);
+        debts.into_iter().map(move |debt| Loan {
+            pool: problem.pools[pool],
+            borrower: problem.teams[debt.borrower],
+            lender: debt.lender.map(|lender| problem.teams[lender]),
+            milli: MilliGpu(debt.milli),
+        })
+    };
+    (0..problem.pools.len()).flat_map(in_pool).collect()
+}
+
+pub(super) fn pool_modes(state: &State<'_, '_>) -> BTreeMap<PoolId, PoolMode> {
+    let mode = |overcommitted: bool| if overcommitted { PoolMode::Overcommitted } else { PoolMode::Normal };
+    state
+        .problem
+        .pools
+        .iter()
+        .zip(&state.limits)
+        .map(|(&pool, limits)| (pool, mode(limits.overcommitted)))
+        .collect()
+}
+
+/// By pool: a pending job waits there for space, not for quota.
+pub(super) fn contended(state: &State<'_, '_>, lines: &[Line]) -> Vec<bool> {
+    let mut contended = vec![false; state.problem.pools.len()];
+    for job in lines.iter().filter_map(Line::head) {
+        let row = &state.problem.jobs[job];
+        if state.queue_limit(job, Count::Both).is_some() {
+            continue;
+        }
+        for &pool in &row.pools {
+            let never = row.base_never_evicted && !state.never_fits(job, pool, row.base_milli);
+            contended[pool] |= !never && state.quota_later(job, pool, row.base_milli).is_ok();
+        }
+    }
+    contended
+}
+
+/// Nominations, graces, protections, and the hourly cap of rebalancing.
+pub(super) fn next_due(state: &mut State<'_, '_>) -> Option<DateTime<Utc>> {
+    let snapshot = state.problem.snapshot;
+    let timeout = TimeDelta::seconds(snapshot.policy.nomination_timeout_secs.max(0));
+    for leaving in
+        snapshot.jobs.iter().flat_map(|job| &job.members).filter_map(|member| member.leaving.as_ref())
+    {
+        state.look_again(leaving.leave_by);
+        state.look_again(leaving.leave_by + timeout);
+    }
+    if snapshot.policy.rebalance != Rebalance::Off && state.rebalance_left == 0 {
+        let oldest = snapshot.rebalance_evictions_last_hour.iter().min();
+        if let Some(&oldest) = oldest {
+            state.look_again(oldest + TimeDelta::hours(1));
+        }
+    }
+    state.due
+}

@@ -1,0 +1,240 @@
+//! Whole plans on small stories. The scenario files hold the many; these need no file.
+
+use super::plan;
+use super::plan::{Plan, Start};
+use super::snapshot::*;
+use crate::id::*;
+use crate::job::{CheckpointMode, GpuAsk, Shape};
+use crate::kind::Kind;
+use crate::node::NodeState;
+use crate::policy::Policy;
+use crate::priority::Priority;
+use crate::queue::{QueueOrder, QueueState};
+use crate::reason::ReasonCode;
+use crate::units::{Mib, MilliCpu, MilliGpu};
+use chrono::{DateTime, TimeDelta, Utc};
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+fn id(n: u128) -> Uuid {
+    Uuid::from_u128(n)
+}
+
+fn now() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_767_225_600, 0).unwrap()
+}
+
+/// One pool of nodes with 8 GPUs; teams 1, 2, … with these guarantees.
+fn cluster(nodes: u128, guarantees: &[u32]) -> Snapshot {
+    let mut policy = Policy::default();
+    for rules in policy.kinds.values_mut() {
+        rules.min_runtime_secs = 0;
+        rules.grace_secs = 60;
+    }
+    let teams: Vec<u128> = (1..=guarantees.len() as u128).collect();
+    Snapshot {
+        now: now(),
+        policy,
+        pools: vec![Pool { id: PoolId(id(1)), slug: "p".into() }],
+        nodes: (1..=nodes)
+            .map(|n| Node {
+                id: NodeId(id(n)),
+                name: format!("n{n}"),
+                pool: PoolId(id(1)),
+                state: NodeState::Ready,
+                cpu: MilliCpu(64_000),
+                memory: Mib(512_000),
+                gpus: (0..8)
+                    .map(|index| Gpu {
+                        id: GpuId(id(n * 100 + u128::from(index))),
+                        index,
+                        model: "A100".into(),
+                        memory: Mib(81_920),
+                        healthy: true,
+                    })
+                    .collect(),
+                labels: BTreeMap::new(),
+                topology: BTreeMap::new(),
+                nvlink: vec![],
+                rdma: false,
+                datasets: vec![],
+            })
+            .collect(),
+        teams: teams
+            .iter()
+            .map(|&t| Team { id: TeamId(id(t)), slug: format!("t{t}"), parent: None })
+            .collect(),
+        quotas: teams
+            .iter()
+            .zip(guarantees)
+            .map(|(&t, &g)| Quota {
+                team: TeamId(id(t)),
+                pool: PoolId(id(1)),
+                guaranteed: MilliGpu::whole(g),
+                borrow_limit: None,
+                lend_limit: None,
+                weight: 1,
+                drain: false,
+            })
+            .collect(),
+        queues: teams
+            .iter()
+            .map(|&t| Queue {
+                id: QueueId(id(t)),
+                slug: format!("q{t}"),
+                team: TeamId(id(t)),
+                order: QueueOrder::FifoWithBackfill,
+                state: QueueState::Open,
+                max_running_jobs: None,
+                max_running_jobs_per_user: None,
+                max_running_gpus: None,
+            })
+            .collect(),
+        jobs: vec![],
+        nominations: vec![],
+        rebalance_evictions_last_hour: vec![],
+    }
+}
+
+fn submit(snapshot: &mut Snapshot, team: u128, gpus: u32, change: impl FnOnce(&mut Job)) -> JobId {
+    let n = snapshot.jobs.len() as u128 + 1;
+    let mut job = Job {
+        id: JobId(id(n)),
+        name: format!("j{n}"),
+        team: TeamId(id(team)),
+        queue: QueueId(id(team)),
+        user: UserId(id(1)),
+        kind: Kind::Batch,
+        priority: Priority(300),
+        submitted_at: now() - TimeDelta::seconds(10_000 - i64::try_from(n).unwrap()),
+        shape: Shape { gpus: GpuAsk::Whole { gpus }, cpu: MilliCpu(0), memory: Mib(0) },
+        min_replicas: 1,
+        max_replicas: 1,
+        pools: vec![],
+        gpu_model: None,
+        labels: BTreeMap::new(),
+        require_topology: None,
+        prefer_topology: None,
+        rdma: false,
+        time_limit_secs: None,
+        preemptible: true,
+        evict_others: true,
+        requeue: true,
+        checkpoint: CheckpointMode::None,
+        last_checkpoint_at: None,
+        run_number: 0,
+        evictions_in_last_day: 0,
+        held: false,
+        members: vec![],
+    };
+    change(&mut job);
+    let id = job.id;
+    snapshot.jobs.push(job);
+    id
+}
+
+/// What the store and the agents do with a plan.
+fn apply(snapshot: &mut Snapshot, plan: &Plan) {
+    snapshot.nominations.retain(|n| !plan.dropped.iter().any(|d| d.job == n.job));
+    for reclaim in &plan.reclaims {
+        for eviction in &reclaim.evictions {
+            let job = snapshot.jobs.iter_mut().find(|job| job.id == eviction.job).unwrap();
+            for member in job.members.iter_mut().filter(|m| eviction.members.contains(&m.index)) {
+                member.leaving = Some(Leaving {
+                    leave_by: eviction.leave_by,
+                    cause: Some(eviction.cause),
+                    evictor: reclaim.evictor,
+                });
+            }
+        }
+        if let Some(job) = reclaim.evictor {
+            snapshot.nominations.push(Nomination {
+                job,
+                reclaim: ReclaimId(id(1)),
+                members: reclaim.nomination.clone(),
+                created_at: snapshot.now,
+                expires_at: reclaim.expires_at,
+            });
+        }
+    }
+    for Start { job, members, .. } in &plan.starts {
+        snapshot.nominations.retain(|n| n.job != *job);
+        let started_at = snapshot.now;
+        let job = snapshot.jobs.iter_mut().find(|other| other.id == *job).unwrap();
+        job.members.extend(members.iter().map(|p| Member {
+            index: p.index,
+            node: p.node,
+            gpus: p.gpus.clone(),
+            started_at,
+            leaving: None,
+        }));
+    }
+}
+
+fn step(snapshot: &mut Snapshot) -> Plan {
+    let first = plan(snapshot);
+    apply(snapshot, &first);
+    let again = plan(snapshot);
+    assert_eq!(
+        (again.starts.len(), again.reclaims.len(), again.dropped.len()),
+        (0, 0, 0),
+        "plan again is empty: {again:#?}"
+    );
+    first
+}
+
+fn vacate(snapshot: &mut Snapshot) {
+    for job in &mut snapshot.jobs {
+        job.members.retain(|member| member.leaving.is_none());
+    }
+}
+
+fn reason(plan: &Plan, job: JobId) -> ReasonCode {
+    plan.waiting
+        .iter()
+        .find(|(id, _)| *id == job)
+        .unwrap_or_else(|| panic!("no reason for {job}"))
+        .1
+        .main
+        .code
+}
+
+#[test]
+fn the_owner_gets_its_loan_back_and_the_victims_wait() {
+    let mut s = cluster(1, &[4, 4]);
+    for _ in 0..8 {
+        submit(&mut s, 2, 1, |_| {});
+    }
+    let first = step(&mut s);
+    assert_eq!(first.starts.len(), 8);
+    assert_eq!(first.loans.len(), 1);
+    assert_eq!(first.loans[0].milli, MilliGpu(4_000));
+    let owner = submit(&mut s, 1, 4, |_| {});
+    let asked = step(&mut s);
+    assert_eq!(asked.reclaims.len(), 1);
+    assert_eq!(asked.reclaims[0].evictions.len(), 4);
+    assert_eq!(asked.reclaims[0].nomination.len(), 1);
+    assert_eq!(reason(&asked, owner), ReasonCode::WaitingForEvictions);
+    // One leaves early: nobody slips in.
+    let left = s.jobs.iter_mut().find(|job| job.members.iter().any(|m| m.leaving.is_some())).unwrap();
+    left.members.clear();
+    let between = step(&mut s);
+    assert!(between.starts.is_empty(), "{between:#?}");
+    vacate(&mut s);
+    let done = step(&mut s);
+    assert_eq!(done.starts.len(), 1);
+    assert_eq!(done.starts[0].job, owner);
+    assert!(done.loans.is_empty());
+    assert_eq!(done.waiting.len(), 4);
+    assert_eq!(done.waiting[0].1.main.code, ReasonCode::NoQuota);
+}
+
+#[test]
+fn a_higher_class_takes_its_own_teams_place_in_one_plan() {
+    let mut s = cluster(1, &[4]);
+    submit(&mut s, 1, 4, |job| job.priority = Priority(100));
+    let high = submit(&mut s, 1, 8, |job| job.priority = Priority(700));
+    let first = step(&mut s);
+    assert_eq!(first.starts.iter().map(|start| start.job).collect::<Vec<_>>(), [high]);
+    assert!(first.reclaims.is_empty());
+}
