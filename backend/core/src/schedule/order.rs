@@ -34,11 +34,25 @@ impl Line {
     }
 }
 
+/// Jobs that agree in this fit or fail together.
+#[derive(PartialEq, Eq, Hash)]
+struct Alike<'a> {
+    priority: i32,
+    class: usize,
+    kind: Kind,
+    pools: &'a [usize],
+    preemptible: bool,
+    evict_others: bool,
+    /// Where the queue limits each user.
+    user: Option<UserId>,
+    max_replicas: u32,
+}
+
 #[derive(PartialEq, Eq, Hash)]
 struct LineKey<'a> {
     queue: usize,
     /// The rest is equal for a strict queue's jobs, whatever they ask.
-    rest: Option<(i32, usize, Kind, &'a [usize], bool, bool, Option<UserId>, u32)>,
+    rest: Option<Alike<'a>>,
 }
 
 /// All lines, and by job the line it stands in.
@@ -55,17 +69,15 @@ pub(super) fn lines(state: &State<'_, '_>, can_ever: impl Fn(usize) -> bool) -> 
         let (Some(at), Some(team)) = (row.queue, row.team) else { continue };
         let queue = problem.queues[at];
         let strict = queue.order == QueueOrder::StrictFifo;
-        let rest = (!strict).then(|| {
-            (
-                row.job.priority.0,
-                row.class,
-                row.job.kind,
-                row.pools.as_slice(),
-                row.job.preemptible,
-                row.job.evict_others,
-                queue.max_running_jobs_per_user.map(|_| row.job.user),
-                row.job.max_replicas,
-            )
+        let rest = (!strict).then(|| Alike {
+            priority: row.job.priority.0,
+            class: row.class,
+            kind: row.job.kind,
+            pools: &row.pools,
+            preemptible: row.job.preemptible,
+            evict_others: row.job.evict_others,
+            user: queue.max_running_jobs_per_user.map(|_| row.job.user),
+            max_replicas: row.job.max_replicas,
         });
         let next = lines.len();
         let line = *index.entry(LineKey { queue: at, rest }).or_insert(next);

@@ -56,6 +56,9 @@ pub(super) struct Found {
     pub(super) candidates: Vec<UnitKey>,
 }
 
+/// A set that was judged as a whole, and the gang's place.
+type Proven = (Vec<Chosen>, Vec<Hold>);
+
 /// One search: it borrows the state, changes it while simulating, and leaves it as it was.
 #[derive(Debug)]
 pub(super) struct Search<'s, 'p, 'a> {
@@ -236,7 +239,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
 
     /// Rule 2.4: gives back, costliest first, each victim without whom the gang still starts and every
     /// other eviction is still rightful.
-    fn give_back_needless(&mut self) -> Result<Option<(Vec<Chosen>, Vec<Hold>)>, OutOfBudget> {
+    fn give_back_needless(&mut self) -> Result<Option<Proven>, OutOfBudget> {
         let mut set: Vec<Unit> = self.chosen.iter().map(|chosen| chosen.key.unit).collect();
         let mut order: Vec<UnitKey> = self.chosen.iter().map(|chosen| chosen.key).collect();
         order.sort_unstable();
@@ -252,7 +255,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
     }
 
     /// Judges a set from scratch: each eviction by right, own team first; then quota, then the gang.
-    fn prove(&mut self, set: &[Unit]) -> Result<Option<(Vec<Chosen>, Vec<Hold>)>, OutOfBudget> {
+    fn prove(&mut self, set: &[Unit]) -> Result<Option<Proven>, OutOfBudget> {
         let problem = self.state.problem;
         self.restore_all();
         self.budget.spend(set.len() + 1)?;
