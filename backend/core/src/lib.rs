@@ -7,6 +7,7 @@ pub mod access;
 pub mod clock;
 pub mod eviction;
 pub mod id;
+pub mod inventory;
 pub mod job;
 pub mod job_spec;
 pub mod kind;

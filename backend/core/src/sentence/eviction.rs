@@ -79,8 +79,15 @@ fn choice(why: &Why<'_>) -> (String, String) {
 
 fn decided_by(key: &str) -> (String, String) {
     let (en, zh) = match key {
-        "team_over_share" => ("this job's team was further above its share", "该作业的团队超出份额更多"),
+        "right" => ("a stronger rule applies to this job", "对该作业适用的规则更强"),
+        "overshoot" => {
+            ("its team would have fallen further below its guarantee", "它的团队会更多地低于保障额度")
+        }
+        "started_now" => ("it starts in this very round", "它正在本轮启动"),
+        "surplus_members" => ("here only surplus members leave", "这里只需离开富余成员"),
         "tier" => ("it lies in a later tier", "它属于更靠后的级别"),
+        "priority" => ("its priority is higher", "它的优先级更高"),
+        "team_over_share" => ("this job's team was further above its share", "该作业的团队超出份额更多"),
         "lost_work" => ("more of its work would have been lost", "它损失的工作更多"),
         "latest_start" => ("it started earlier", "它启动得更早"),
         "id" => ("all else was equal and its id is greater", "其他条件相同，按编号决定"),

@@ -1,5 +1,6 @@
 //! The numbers of an obstacle, appended to its sentence.
 
+use crate::units::MilliGpu;
 use std::collections::BTreeMap;
 
 /// `(asks 8 GPUs; free 16)`, or nothing. Names are the record's own, underscores as spaces.
@@ -22,18 +23,15 @@ fn list(
     if numbers.is_empty() {
         return String::new();
     }
-    let shown: Vec<String> =
-        numbers.iter().map(|(key, value)| format!("{} {}", name(key), amount(key, *value))).collect();
+    let shown: Vec<String> = numbers
+        .iter()
+        .map(|(key, value)| match key.strip_suffix("_milli") {
+            // Milli-GPU, shown as GPUs.
+            Some(key) => format!("{} {}", name(key), MilliGpu(*value).as_gpus()),
+            None => format!("{} {value}", name(key)),
+        })
+        .collect();
     format!("{open}{}{close}", shown.join(between))
-}
-
-/// Milli-GPU are shown as GPUs; everything else as it is.
-fn amount(key: &str, value: i64) -> String {
-    if key.ends_with("gpu_milli") || key.ends_with("_milli_gpus") {
-        let gpus = crate::units::MilliGpu(value).as_gpus();
-        return gpus.to_string();
-    }
-    value.to_string()
 }
 
 fn english_name(key: &str) -> String {
@@ -42,23 +40,20 @@ fn english_name(key: &str) -> String {
 
 fn chinese_name(key: &str) -> String {
     match key {
-        "asks" | "asks_gpus" => "申请",
-        "asks_replicas" | "replicas" => "成员数",
-        "free" | "free_gpus" => "空闲",
-        "best_node" | "best_node_free" => "单节点最多空闲",
-        "largest_node" | "max_node" => "最大节点",
-        "capacity" => "总容量",
-        "used" | "used_gpus" => "已用",
-        "guaranteed" | "guaranteed_gpus" => "保障",
-        "borrow_limit" | "borrow_limit_gpus" => "可借上限",
-        "borrowable" | "lendable" => "可借",
-        "limit" | "cap" => "上限",
-        "running" => "运行中",
+        "asks" => "申请",
+        "replicas" => "成员数",
+        "replicas_that_fit" => "放得下的成员数",
+        "free" => "空闲",
+        "best_node" => "单节点最多",
+        "used" => "已用",
+        "guaranteed" => "保障",
+        "cap" => "上限",
+        "to_borrow" => "可借",
+        "must_borrow" => "需借",
+        "used_jobs" => "运行中作业",
+        "cap_jobs" => "作业数上限",
         "ahead" => "前面的作业",
-        "leaving" | "leaving_gpus" => "正在离开",
-        "position" => "位置",
-        "nodes" => "节点数",
-        "secs" => "秒",
+        "wait_secs" => "最多等待秒数",
         other => return other.replace('_', " "),
     }
     .to_owned()

@@ -55,29 +55,59 @@ const fn code(code: ReasonCode) -> (&'static str, &'static str) {
 /// What exactly; `None` for details that add nothing to the code.
 fn detail(detail: &str) -> Option<(&'static str, &'static str)> {
     Some(match detail {
-        "team_cap" | "borrow_limit" => ("The team would go over its borrow limit", "会超过团队的借用上限"),
-        "parent_cap" => ("A team above would go over its borrow limit", "会超过上级团队的借用上限"),
-        "not_preemptible" | "may_not_borrow" | "no_loans" => (
-            "The job may live only inside its team's guarantee, which is in use",
-            "该作业只能使用团队的保障额度，而保障额度已用完",
+        "unknown_team" => ("Its team does not exist any more", "作业所属的团队已不存在"),
+        "unknown_queue" => ("Its queue does not exist any more", "作业所在的队列已不存在"),
+        "unknown_pool" => ("No pool that it accepts exists", "作业可接受的资源池都不存在"),
+        "gpus" => (
+            "A member asks for more GPUs than the largest node has",
+            "单个成员申请的 GPU 数超过最大节点的 GPU 数",
         ),
-        "ahead_in_queue" | "strict_fifo" => {
-            ("An earlier job of its queue must start first", "同一队列中更早的作业须先启动")
+        "replicas" => (
+            "The gang has more members than the pool can hold, even when empty",
+            "即使资源池全空，也放不下这么多成员",
+        ),
+        "unknown_topology_level" => {
+            ("No node of the pool names the required topology level", "资源池中没有节点标注所要求的拓扑级别")
         }
-        "nominated_elsewhere" | "nominated" => {
-            ("The free GPUs are reserved for another job", "空闲 GPU 已为其他作业预留")
-        }
-        "job_held" | "held" => {
-            ("The job is held: release it to let it start", "作业已被挂起：放行后才会启动")
-        }
-        "queue_held" => ("Its queue is held: somebody must open it", "队列已被挂起：需要有人打开"),
-        "max_running_jobs" => ("Its queue runs as many jobs as it may", "队列运行的作业数已达上限"),
-        "max_running_jobs_per_user" => (
+        "team_cap" => ("The team would go over the most it may use", "会超过团队可用的上限"),
+        "parent_cap" => ("A team above would go over the most it may use", "会超过上级团队可用的上限"),
+        "lendable" => (
+            "The job asks for more than the team could ever borrow",
+            "作业申请的数量超过团队最多能借到的数量",
+        ),
+        "never_evicted_beyond_guarantee" => (
+            "The job may not be evicted, so it may live only inside its team's guarantee, which does not cover it now",
+            "该作业不可被驱逐，只能使用团队的保障额度，而保障额度目前不够",
+        ),
+        "guarantees_exceed_capacity" => (
+            "The pool's guarantees add up to more than it has, so each is scaled down for now",
+            "资源池的保障额度之和超过实际容量，目前按比例缩减",
+        ),
+        "nothing_to_borrow" => (
+            "The team's guarantee is in use, and others lend less than the job needs",
+            "团队的保障额度已用完，其他团队可借出的数量不够",
+        ),
+        "queue_max_running_jobs" => ("Its queue runs as many jobs as it may", "队列运行的作业数已达上限"),
+        "queue_max_running_jobs_per_user" => (
             "Its user has as many jobs running in the queue as allowed",
             "该用户在队列中运行的作业数已达上限",
         ),
-        "max_running_gpus" => ("Its queue uses as many GPUs as it may", "队列使用的 GPU 数已达上限"),
-        "no_pool" => ("No pool is open to this job", "没有可供该作业使用的资源池"),
+        "queue_max_running_gpus" => ("Its queue uses as many GPUs as it may", "队列使用的 GPU 数已达上限"),
+        "job_held" => ("The job is held: release it to let it start", "作业已被挂起：放行后才会启动"),
+        "ahead_in_queue" => ("An earlier job of its queue must start first", "同一队列中更早的作业须先启动"),
+        "nominated_elsewhere" => ("The free GPUs are reserved for another job", "空闲 GPU 已为其他作业预留"),
+        "pool_full" => (
+            "The pool is full with work that may not be asked to leave for it",
+            "资源池已满，且其中的作业不能为它让位",
+        ),
+        "no_node_can_be_emptied" => (
+            "Enough GPUs could be freed in all, but not together where the job needs them",
+            "可腾出的 GPU 总数足够，但无法集中到作业需要的位置",
+        ),
+        "minimum_run_time" => (
+            "The jobs that would leave for it are still inside their minimum run time",
+            "需要让位的作业仍在最短运行时间内",
+        ),
         _ => return None,
     })
 }
@@ -95,6 +125,10 @@ pub fn help(help: &Help) -> Sentence {
         Help::RaiseQuota { gpus } => (
             format!("Raise the team's guarantee or borrow limit by {gpus} GPUs."),
             format!("将团队的保障额度或借用上限提高 {gpus} 张 GPU。"),
+        ),
+        Help::WaitForOwnJobs { gpus: 0 } => (
+            "Wait for one of the own running jobs to end.".to_owned(),
+            "等待自己的某个运行中作业结束。".to_owned(),
         ),
         Help::WaitForOwnJobs { gpus } => (
             format!("Free {gpus} GPUs of the team's own jobs, or wait for them."),
@@ -149,7 +183,7 @@ mod tests {
                 numbers: BTreeMap::new(),
             })
         };
-        assert_ne!(of(Some("job_held")), of(Some("queue_held")));
+        assert_ne!(of(Some("job_held")), of(None));
         assert_eq!(of(Some("something new")), of(None));
     }
 }
