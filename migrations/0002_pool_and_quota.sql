@@ -63,7 +63,9 @@ create table node_leases (
     lease_until timestamptz not null,
     report_sequence bigint not null default 0,
     acted_generation bigint not null default 0,
-    clock_skew_ms bigint not null default 0
+    clock_skew_ms bigint not null default 0,
+    -- Processes it still runs that nobody wants there any more: nothing new is placed until they are swept.
+    stray_members integer not null default 0
 ) with (fillfactor = 50);
 
 -- What the node should run has changed: agents poll for a newer generation.

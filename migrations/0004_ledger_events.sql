@@ -40,6 +40,8 @@ create table events (
     id uuid primary key,
     -- The writing transaction: the sealer reads only below the horizon of those still running.
     xid xid8 not null default pg_current_xact_id(),
+    -- The order in which its transaction recorded it.
+    ordinal integer not null default 0,
     occurred_at timestamptz not null,
     actor_type text not null constraint events_actor_type_check
         check (actor_type in ('user', 'token', 'node', 'system', 'anonymous')),
@@ -60,7 +62,7 @@ create table events (
 );
 create index events_subject_idx on events (subject_type, subject_id, id);
 create index events_team_id_idx on events (team_id, id);
-create index events_xid_idx on events (xid, id);
+create index events_xid_idx on events (xid, ordinal, id);
 
 -- Gap-free positions and the hash chain, in commit order.
 create table event_seals (

@@ -1,1 +1,21 @@
-//! x
+//! Everything that Reeve keeps, in PostgreSQL: all SQL stands here.
+//!
+//! [`write_tx::WriteTx`] changes things and cannot commit without an event; [`connect::Store`] reads. This crate
+//! refuses to read the clock or the environment, to decide rules (those are `reeve-core`'s), and to let anybody
+//! else speak SQL.
+
+pub mod connect;
+pub mod error;
+pub mod event;
+pub mod idempotency;
+pub mod migrate;
+pub mod page;
+pub mod row;
+pub mod seal;
+pub mod signal;
+pub mod version;
+pub mod write_tx;
+
+pub use connect::{ConnectOptions, Store};
+pub use error::StoreError;
+pub use write_tx::{Actor, NewEvent, WriteContext, WriteTx};
