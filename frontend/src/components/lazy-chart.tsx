@@ -1,0 +1,22 @@
+import { Skeleton } from "antd";
+import { lazy, Suspense } from "react";
+import type { AreaChartProps } from "../charts/area-chart";
+
+const AreaChart = lazy(() => import("../charts/area-chart"));
+
+export function LazyAreaChart(props: AreaChartProps) {
+  return (
+    <Suspense fallback={<Skeleton active title={false} paragraph={{ rows: 5 }} />}>
+      <AreaChart {...props} />
+    </Suspense>
+  );
+}
+
+/** The kinds of GPU time in the chart, the colours those of the quota bar. */
+export const COLORS = {
+  own: "#0072B2",
+  borrowed: "#E69F00",
+  lent: "#56B4E9",
+  idle: "#BBBBBB",
+  down: "#D55E00",
+} as const;

@@ -1,0 +1,18 @@
+import { createLink, Link } from "@tanstack/react-router";
+import { Button } from "antd";
+import type { JobRef } from "../api/types";
+
+/** A button that leads somewhere: a real link, looking like what it stands beside. */
+export const ButtonLink = createLink(Button);
+
+type Props = { job: Pick<JobRef, "id" | "name"> & { team?: JobRef["team"] }; withTeam?: boolean };
+export function JobLink({ job, withTeam = false }: Props) {
+  return (
+    <>
+      <Link to="/jobs/$id" params={{ id: job.id }} className="name">
+        {job.name}
+      </Link>
+      {withTeam && job.team && <span className="quiet"> {job.team.name}</span>}
+    </>
+  );
+}

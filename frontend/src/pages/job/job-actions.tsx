@@ -1,0 +1,55 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { App, Button } from "antd";
+import { useState } from "react";
+import { actOnJob, type JobAct } from "../../api/operations";
+import type { Job } from "../../api/types";
+import { ProblemAlert } from "../../components/feedback";
+import { ButtonLink } from "../../components/links";
+import { useText } from "../../lib/use-text";
+import { actsOn } from "./acts";
+
+/** What can be done now. What takes something away is asked back, saying what it takes. */
+export function JobActions({ job }: { job: Job }) {
+  const { t } = useText();
+  const { modal } = App.useApp();
+  const client = useQueryClient();
+  const [busy, setBusy] = useState<JobAct | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const run = async (act: JobAct) => {
+    setBusy(act);
+    setError(null);
+    try {
+      client.setQueryData(["job", job.id], await actOnJob(job.id, act));
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setBusy(null);
+      void client.invalidateQueries({ queryKey: ["job", job.id] });
+      void client.invalidateQueries({ queryKey: ["jobs"] });
+    }
+  };
+  const start = (act: JobAct) => {
+    if (act === "hold" || act === "release") return void run(act);
+    modal.confirm({
+      title: t(`act.ask_${act}`, { job: job.name }),
+      content: job.state === "queued" ? t("act.queued_text") : t(`act.${act}_text`),
+      okText: t(`act.${act}`),
+      okButtonProps: { danger: act === "cancel" },
+      cancelText: t("action.back"),
+      onOk: () => run(act),
+    });
+  };
+  return (
+    <>
+      {actsOn(job).map((act) => (
+        <Button key={act} danger={act === "cancel"} loading={busy === act} onClick={() => start(act)}>
+          {t(`act.${act}`)}
+        </Button>
+      ))}
+      <ButtonLink to="/jobs/new" search={{ from: job.id }}>
+        {t("act.clone")}
+      </ButtonLink>
+      {error ? <ProblemAlert error={error} /> : null}
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { App, Button } from "antd";
+import { useState } from "react";
+import { actOnNode } from "../../api/operations";
+import type { Node } from "../../api/types";
+import { ProblemAlert } from "../../components/feedback";
+import { useText } from "../../lib/use-text";
+import { isAdmin, useMe } from "../../session";
+
+type Act = "cordon" | "uncordon" | "drain";
+
+/** For platform admins: take a node out of scheduling, empty it, or put it back. */
+export function NodeActions({ node }: { node: Node }) {
+  const { t } = useText();
+  const { modal } = App.useApp();
+  const client = useQueryClient();
+  const me = useMe();
+  const [error, setError] = useState<unknown>(null);
+  if (!isAdmin(me.data) || node.state === "lost" || node.state === "removed") return null;
+  const run = async (act: Act) => {
+    setError(null);
+    try {
+      await actOnNode(node.id, act);
+    } catch (problem) {
+      setError(problem);
+    }
+    void client.invalidateQueries({ queryKey: ["nodes"] });
+  };
+  const drain = () =>
+    modal.confirm({
+      title: t("nodes.ask_drain", { node: node.name }),
+      content: t("nodes.drain_text"),
+      okText: t("nodes.drain"),
+      okButtonProps: { danger: true },
+      cancelText: t("action.back"),
+      onOk: () => run("drain"),
+    });
+  const named = (act: Act) => ({ "aria-label": `${t(`nodes.${act}`)} ${node.name}` });
+  return (
+    <div className="node-actions">
+      {node.state === "ready" ? (
+        <Button size="small" {...named("cordon")} onClick={() => void run("cordon")}>
+          {t("nodes.cordon")}
+        </Button>
+      ) : (
+        <Button size="small" {...named("uncordon")} onClick={() => void run("uncordon")}>
+          {t("nodes.uncordon")}
+        </Button>
+      )}
+      {node.state !== "draining" && (
+        <Button size="small" {...named("drain")} onClick={drain}>
+          {t("nodes.drain")}
+        </Button>
+      )}
+      {error ? <ProblemAlert error={error} /> : null}
+    </div>
+  );
+}

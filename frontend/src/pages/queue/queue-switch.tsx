@@ -1,0 +1,53 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { App, Button } from "antd";
+import { useState } from "react";
+import { updateQueue } from "../../api/operations";
+import type { Queue } from "../../api/types";
+import { ProblemAlert } from "../../components/feedback";
+import { useText } from "../../lib/use-text";
+import { mayLead, useMe } from "../../session";
+
+/** Opens or holds a queue. Holding stops new starts only, and is asked back first. */
+export function QueueSwitch({ queue }: { queue: Queue }) {
+  const { t } = useText();
+  const { modal } = App.useApp();
+  const client = useQueryClient();
+  const me = useMe();
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  if (!mayLead(me.data, queue.team.id)) return null;
+  const change = async (state: Queue["state"]) => {
+    setBusy(true);
+    setError(null);
+    try {
+      client.setQueryData(["queue", queue.id], await updateQueue(queue, { state }));
+    } catch (problem) {
+      setError(problem);
+      void client.invalidateQueries({ queryKey: ["queue", queue.id] });
+    } finally {
+      setBusy(false);
+    }
+  };
+  const hold = () =>
+    modal.confirm({
+      title: t("queue.hold_title", { queue: queue.name }),
+      content: t("queue.hold_text"),
+      okText: t("queue.hold"),
+      cancelText: t("action.back"),
+      onOk: () => change("held"),
+    });
+  return (
+    <>
+      {error ? <ProblemAlert error={error} /> : null}
+      {queue.state === "open" ? (
+        <Button onClick={hold} loading={busy}>
+          {t("queue.hold")}
+        </Button>
+      ) : (
+        <Button onClick={() => void change("open")} loading={busy}>
+          {t("queue.open")}
+        </Button>
+      )}
+    </>
+  );
+}

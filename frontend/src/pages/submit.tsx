@@ -1,0 +1,96 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Button, Form } from "antd";
+import { useRef, useState } from "react";
+import { newKey } from "../api/client";
+import { showJob, submitJob } from "../api/operations";
+import { fieldOf, Problem } from "../api/problem";
+import type { Job } from "../api/types";
+import { Answer, ProblemAlert } from "../components/feedback";
+import { Page } from "../components/page";
+import { useText } from "../lib/use-text";
+import { useMe } from "../session";
+import { AskNowPanel } from "./submit/ask-now-panel";
+import { MainFields } from "./submit/main-fields";
+import { MoreFields } from "./submit/more-fields";
+import { type FormValues, fieldForPointer, specOf, valuesOf } from "./submit/spec";
+
+/** Submits a job; `?from=<job>` begins with a copy of that one. */
+export function SubmitPage() {
+  const { t } = useText();
+  const { from } = useSearch({ from: "/jobs/new" });
+  const source = useQuery({ queryKey: ["job", from], queryFn: () => showJob(from ?? ""), enabled: !!from });
+  return (
+    <Page title={from ? t("submit.clone_title") : t("submit.title")}>
+      {from ? (
+        <Answer of={source}>{(job) => <SubmitForm key={from} copy={job} />}</Answer>
+      ) : (
+        <SubmitForm key="new" copy={null} />
+      )}
+    </Page>
+  );
+}
+
+function SubmitForm({ copy }: { copy: Job | null }) {
+  const { t } = useText();
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const search = useSearch({ from: "/jobs/new" });
+  const me = useMe();
+  const [form] = Form.useForm<FormValues>();
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  // The same content sent again (a lost reply) carries the same key: the server makes one job of it.
+  const sent = useRef({ content: "", key: "" });
+  const values = Form.useWatch([], form);
+  const team = search.team ?? me.data?.memberships[0]?.team.slug;
+
+  const submit = async (given: FormValues) => {
+    const spec = specOf(given);
+    const content = JSON.stringify(spec);
+    if (sent.current.content !== content) sent.current = { content, key: newKey() };
+    setBusy(true);
+    setError(null);
+    try {
+      const job = await submitJob(spec, sent.current.key);
+      client.setQueryData(["job", job.id], job);
+      void client.invalidateQueries({ queryKey: ["jobs"] });
+      void navigate({ to: "/jobs/$id", params: { id: job.id } });
+    } catch (problem) {
+      setError(problem);
+      if (problem instanceof Problem) showOnFields(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const showOnFields = (problem: Problem) => {
+    const fields = (problem.body.errors ?? []).map((one) => ({
+      name: fieldForPointer(fieldOf(one.pointer)),
+      errors: [one.detail],
+    }));
+    form.setFields(fields);
+    const first = fields[0];
+    if (first) form.scrollToField(first.name, { focus: true });
+  };
+  return (
+    <Form<FormValues>
+      form={form}
+      className="submit"
+      layout="vertical"
+      scrollToFirstError={{ focus: true }}
+      initialValues={copy ? valuesOf(copy) : { ...valuesOf(null), team, queue: search.queue }}
+      onFinish={submit}
+      disabled={busy}
+    >
+      <div className="submit-fields">
+        <MainFields team={values?.team} />
+        <MoreFields open={copy !== null} />
+        {error ? <ProblemAlert error={error} /> : null}
+        <Button type="primary" htmlType="submit" size="large" loading={busy}>
+          {t("submit.button")}
+        </Button>
+      </div>
+      <AskNowPanel values={values} />
+    </Form>
+  );
+}

@@ -1,0 +1,129 @@
+import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { JOB_STATES, KINDS, REASON_CODES, RECLAIM_STATES } from "./api/types";
+import { QUEUE_SORTS, QUEUE_VIEWS } from "./lib/quota-filter";
+import { oneOf, parseSearch, someOf, stringifySearch, text } from "./lib/search-params";
+import { EvictionPage } from "./pages/eviction";
+import { JobPage } from "./pages/job";
+import { JobsPage } from "./pages/jobs";
+import { NodesPage } from "./pages/nodes";
+import { NotFoundPage } from "./pages/not-found";
+import { OverviewPage } from "./pages/overview";
+import { QueuePage } from "./pages/queue";
+import { QueuesPage } from "./pages/queues";
+import { ReclaimPage } from "./pages/reclaim";
+import { ReclaimsPage } from "./pages/reclaims";
+import { SubmitPage } from "./pages/submit";
+import { Shell } from "./shell/shell";
+
+type Raw = Record<string, unknown>;
+/** A filter's names are all optional in links. */
+const search =
+  <Found extends object>(read: (raw: Raw) => Found) =>
+  (raw: Raw): Partial<Found> =>
+    read(raw);
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage });
+
+export const overviewRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  component: OverviewPage,
+  validateSearch: search((raw) => ({ pool: text(raw.pool) })),
+});
+export const queuesRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/queues",
+  component: QueuesPage,
+  validateSearch: search((raw) => ({
+    pool: text(raw.pool),
+    name: text(raw.name),
+    view: oneOf(QUEUE_VIEWS, raw.view),
+    sort: oneOf(QUEUE_SORTS, raw.sort),
+  })),
+});
+export const queueRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/queues/$id",
+  component: QueuePage,
+});
+export const jobsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs",
+  component: JobsPage,
+  validateSearch: search((raw) => ({
+    state: someOf(JOB_STATES, raw.state),
+    team: text(raw.team),
+    queue: text(raw.queue),
+    kind: oneOf(KINDS, raw.kind),
+    user: text(raw.user),
+    pool: text(raw.pool),
+    name_contains: text(raw.name_contains),
+    reason: oneOf(REASON_CODES, raw.reason),
+  })),
+});
+export const submitRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs/new",
+  component: SubmitPage,
+  validateSearch: search((raw) => ({ from: text(raw.from), team: text(raw.team), queue: text(raw.queue) })),
+});
+export const jobRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/jobs/$id",
+  component: JobPage,
+  validateSearch: search((raw) => ({ run: text(raw.run), member: text(raw.member) })),
+});
+export const reclaimsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/reclaims",
+  component: ReclaimsPage,
+  validateSearch: search((raw) => ({
+    pool: text(raw.pool),
+    team: text(raw.team),
+    state: oneOf(RECLAIM_STATES, raw.state),
+  })),
+});
+export const reclaimRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/reclaims/$id",
+  component: ReclaimPage,
+});
+export const evictionRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/evictions/$id",
+  component: EvictionPage,
+});
+export const nodesRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/nodes",
+  component: NodesPage,
+  validateSearch: search((raw) => ({
+    pool: text(raw.pool),
+    state: oneOf(["ready", "cordoned", "draining", "lost"] as const, raw.state),
+    show: oneOf(["table"] as const, raw.show),
+  })),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    overviewRoute,
+    queuesRoute,
+    queueRoute,
+    jobsRoute,
+    submitRoute,
+    jobRoute,
+    reclaimsRoute,
+    reclaimRoute,
+    evictionRoute,
+    nodesRoute,
+  ]),
+  parseSearch,
+  stringifySearch,
+  defaultPreload: false,
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,62 @@
+import { Button, Dropdown, Layout, Segmented } from "antd";
+import type { Me } from "../api/types";
+import { useText } from "../lib/use-text";
+import { useChooseLocale, useSignOut } from "../session";
+import { setTheme, type Theme, usePreferences } from "../settings/preferences";
+import { openKeyboardHelp } from "./keyboard";
+import { LiveBadge } from "./live-badge";
+import { SearchBox } from "./search-box";
+
+export function HeaderBar({ me }: { me: Me }) {
+  const { t, locale } = useText();
+  const chooseLocale = useChooseLocale();
+  const signOut = useSignOut();
+  return (
+    <Layout.Header className="header">
+      <SearchBox />
+      <LiveBadge />
+      <div className="header-end">
+        <Button
+          onClick={() => void chooseLocale(locale === "zh-CN" ? "en" : "zh-CN")}
+          lang={locale === "zh-CN" ? "en" : "zh-CN"}
+        >
+          {t("nav.other_language")}
+        </Button>
+        <ThemeChoice />
+        <Button onClick={openKeyboardHelp} aria-label={t("keys.title")} title={t("keys.title")}>
+          <span aria-hidden="true">{t("keys.help_key")}</span>
+        </Button>
+        <Dropdown
+          trigger={["click"]}
+          menu={{
+            items: [
+              { key: "who", disabled: true, label: me.username },
+              { key: "out", label: t("auth.sign_out"), onClick: () => void signOut() },
+            ],
+          }}
+        >
+          <Button>{me.display_name}</Button>
+        </Dropdown>
+      </div>
+    </Layout.Header>
+  );
+}
+
+export function ThemeChoice() {
+  const { t } = useText();
+  const { theme } = usePreferences();
+  const options: { value: Theme; label: string }[] = [
+    { value: "light", label: t("theme.light") },
+    { value: "dark", label: t("theme.dark") },
+    { value: "system", label: t("theme.system") },
+  ];
+  return (
+    <Segmented<Theme>
+      aria-label={t("theme.title")}
+      name="theme"
+      value={theme}
+      options={options}
+      onChange={setTheme}
+    />
+  );
+}
