@@ -13,6 +13,7 @@ pub mod page;
 pub mod row;
 pub mod seal;
 pub mod signal;
+pub mod submit;
 pub mod version;
 pub mod write_tx;
 
