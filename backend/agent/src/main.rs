@@ -1,1 +1,7 @@
-fn main() {}
+//! The binary `reeve-agent`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    reeve_agent::cli::start()
+}

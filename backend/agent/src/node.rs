@@ -1,0 +1,354 @@
+//! The loop of one node. It owns the members: it alone starts, steps, saves and forgets them.
+//!
+//! It is level-triggered: each desired state is compared with what is, whatever was missed in between. It
+//! refuses desired states older than the newest it has seen, and to start a member again that it has seen end.
+
+use crate::boot_time::{BootTime, boot_id};
+use crate::files::{self, Durability};
+use crate::lease::Lease;
+use crate::link::{Heard, Saying};
+use crate::logs::LogBoard;
+use crate::member::Moment;
+use crate::record::Record;
+use crate::runner::{Runner, member_folder};
+use crate::server_time::ServerTime;
+use crate::state_dir::{StateDir, key_of};
+use reeve_core::clock::SharedClock;
+use reeve_wire::desired::{Desired, DesiredMember, Order};
+use reeve_wire::report::{MemberKey, Reported};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+const RECORD: &str = "record.json";
+
+pub(crate) struct Node {
+    pub(crate) state: Arc<StateDir>,
+    pub(crate) runner: Box<dyn Runner>,
+    pub(crate) logs: Arc<LogBoard>,
+    /// What records must survive.
+    pub(crate) durability: Durability,
+    /// How often members are looked at.
+    pub(crate) tick: Duration,
+    records: BTreeMap<MemberKey, Record>,
+    /// Ended and recorded by the server in this life of the agent: an answer that was on its way may still
+    /// desire them.
+    forgotten: BTreeSet<MemberKey>,
+    /// The newest desired state, kept to be compared again.
+    desired: Option<Desired>,
+    lease: Option<Lease>,
+    server_time: ServerTime,
+    saying: watch::Sender<Saying>,
+}
+
+/// Why the loop ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// Told to; jobs go on.
+    Left,
+    /// Told to, and every job is gone.
+    Emptied,
+    /// Another agent speaks for this node now; every job is gone.
+    Fenced(String),
+}
+
+impl Node {
+    pub(crate) fn new(
+        state: Arc<StateDir>,
+        runner: Box<dyn Runner>,
+        logs: Arc<LogBoard>,
+        durability: Durability,
+        tick: Duration,
+        clock: &SharedClock,
+        saying: watch::Sender<Saying>,
+    ) -> Self {
+        let lease = Lease::load(&state.lease_path());
+        Self {
+            state,
+            runner,
+            logs,
+            durability,
+            tick,
+            records: BTreeMap::new(),
+            forgotten: BTreeSet::new(),
+            desired: None,
+            lease,
+            server_time: ServerTime::new(clock.now(), BootTime::now()),
+            saying,
+        }
+    }
+
+    /// Takes up what an earlier life of the agent left, and ends what nobody looks after.
+    pub(crate) fn adopt(&mut self) -> std::io::Result<()> {
+        let moment = self.moment();
+        let boot = boot_id();
+        for entry in std::fs::read_dir(self.state.members())? {
+            let entry = entry?;
+            let Some(key) = entry.file_name().to_str().and_then(key_of) else { continue };
+            let record: Option<Record> =
+                files::read_json(&entry.path().join(RECORD)).unwrap_or_else(|error| {
+                    warn!(%error, "cannot read a member's record: what it ran is ended");
+                    None
+                });
+            let Some(mut record) = record.filter(|record| !record.settled) else { continue };
+            if record.is_live() && record.boot_id != boot {
+                record.survive_boot(&moment, self.runner.as_mut());
+            }
+            self.logs.watch(&key, &member_folder(&self.state.members(), &key), !record.is_live());
+            self.save(&record);
+            self.records.insert(key, record);
+        }
+        let adopted: Vec<&MemberKey> =
+            self.records.iter().filter(|(_, record)| record.is_live()).map(|(key, _)| key).collect();
+        if !adopted.is_empty() {
+            info!(members = adopted.len(), "adopted");
+        }
+        let records = &self.records;
+        self.runner.sweep(&|key| records.get(key).is_some_and(Record::is_live));
+        self.step_all();
+        self.say();
+        Ok(())
+    }
+
+    /// Runs until told to leave, or fenced.
+    pub(crate) async fn run(
+        &mut self,
+        heard: &mut mpsc::Receiver<Heard>,
+        leave: CancellationToken,
+        stop_jobs: bool,
+    ) -> Ended {
+        let mut ticks = tokio::time::interval(self.tick);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut fenced = None;
+        let mut emptying = false;
+        loop {
+            tokio::select! {
+                () = leave.cancelled(), if !emptying => {
+                    if !stop_jobs {
+                        return Ended::Left;
+                    }
+                    info!("stopping the jobs before leaving");
+                    emptying = true;
+                    self.abandon_all();
+                }
+                Some(heard) = heard.recv() => match heard {
+                    Heard::Fenced(why) => {
+                        warn!(why, "another agent speaks for this node: ending its jobs here");
+                        fenced = Some(why);
+                        emptying = true;
+                        self.abandon_all();
+                    }
+                    // What is desired no longer matters when everything goes.
+                    Heard::Desired(_) if emptying => {}
+                    other => self.hear(other),
+                },
+                _ = ticks.tick() => {}
+            }
+            if self.step_all() {
+                self.say();
+            }
+            if emptying && self.records.values().all(|record| !record.is_live()) {
+                match fenced {
+                    Some(why) => return Ended::Fenced(why),
+                    // The ends are said before going, if the server takes them in time.
+                    None => return Ended::Emptied,
+                }
+            }
+        }
+    }
+
+    /// Hears what still comes when every job is gone: that ends are recorded, and nothing to start.
+    pub(crate) fn hear_last(&mut self, heard: Heard) {
+        if !matches!(heard, Heard::Desired(_)) {
+            self.hear(heard);
+        }
+    }
+
+    /// Whether the server has recorded every end.
+    pub(crate) fn all_settled(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    fn hear(&mut self, heard: Heard) {
+        match heard {
+            Heard::Registered { sent, answer } => {
+                self.server_time = ServerTime::new(answer.server_time, BootTime::now());
+                self.logs.limit(answer.log_limit_bytes);
+                self.renew(Lease::granted(sent, answer.lease_secs));
+                // The server may have been restored from a backup: its generations may start lower.
+                self.desired = None;
+            }
+            Heard::Reported { sent, answer } => self.settle(sent, &answer),
+            Heard::Desired(desired) => {
+                let newest = self.desired.as_ref().map_or(-1, |desired| desired.generation);
+                if desired.generation < newest {
+                    info!(generation = desired.generation, newest, "ignoring an older desired state");
+                    return;
+                }
+                self.converge(&desired);
+                self.desired = Some(desired);
+                self.say();
+            }
+            Heard::Fenced(_) => self.abandon_all(),
+        }
+    }
+
+    fn settle(&mut self, sent: BootTime, answer: &Reported) {
+        self.server_time = ServerTime::new(answer.server_time, BootTime::now());
+        self.renew(Lease::granted(sent, answer.lease_secs));
+        let mut settled = false;
+        for key in &answer.settled {
+            let Some(record) = self.records.get_mut(key).filter(|record| !record.is_live()) else { continue };
+            record.settled = true;
+            let record = record.clone();
+            self.save(&record);
+            self.records.remove(key);
+            self.forgotten.insert(key.clone());
+            settled = true;
+        }
+        if settled {
+            // Worth saying at the next heartbeat, not now.
+            let saying = self.all_there_is();
+            self.saying.send_if_modified(|said| {
+                *said = saying;
+                false
+            });
+        }
+    }
+
+    fn renew(&mut self, lease: Lease) {
+        if let Err(error) = lease.save(&self.state.lease_path()) {
+            warn!(%error, "cannot save the lease");
+        }
+        self.lease = Some(lease);
+    }
+
+    /// Makes what is desired so: begins what is missing, passes orders on, stops what is no longer desired.
+    fn converge(&mut self, desired: &Desired) {
+        let moment = self.moment();
+        let mut wanted = BTreeSet::new();
+        for member in &desired.members {
+            let key =
+                MemberKey { job_id: member.job_id, run_number: member.run_number, member: member.member };
+            wanted.insert(key.clone());
+            if self.forgotten.contains(&key) {
+                continue;
+            }
+            let changed = match self.records.get_mut(&key) {
+                Some(record) => record.obey(&member.order),
+                None => {
+                    self.begin(key.clone(), member, &moment);
+                    true
+                }
+            };
+            if changed {
+                self.save_key(&key);
+            }
+        }
+        let unwanted: Vec<MemberKey> = self
+            .records
+            .iter_mut()
+            .filter(|(key, _)| !wanted.contains(*key))
+            .filter_map(|(key, record)| record.unwanted().then(|| key.clone()))
+            .collect();
+        for key in unwanted {
+            self.save_key(&key);
+        }
+        // What the newest state no longer names, no answer on its way will name again.
+        self.forgotten.retain(|key| wanted.contains(key));
+    }
+
+    fn begin(&mut self, key: MemberKey, member: &DesiredMember, moment: &Moment) {
+        let folder = member_folder(&self.state.members(), &key);
+        let mut record = Record::new(key.clone(), boot_id(), &member.spec);
+        if member.order == Order::Run {
+            // The record first: a start that is not remembered could happen twice.
+            record.acknowledged = self.runner.acknowledged(&key);
+            match files::make_folder(&folder, 0o700)
+                .and_then(|()| files::write_json(&folder.join(RECORD), &record, self.durability))
+            {
+                Ok(()) => {
+                    info!(job = %key.job_id, name = record.job_name, run = key.run_number, "starting");
+                    if let Err(error) = self.runner.start(member, moment.now) {
+                        record.fail_to_start(error, moment);
+                    }
+                }
+                Err(error) => record.fail_to_start(format!("the agent cannot start it: {error}"), moment),
+            }
+        } else {
+            record.never_was(moment);
+        }
+        self.logs.watch(&key, &folder, !record.is_live());
+        self.records.insert(key, record);
+    }
+
+    /// Looks at every member. True when anything must be reported.
+    fn step_all(&mut self) -> bool {
+        let moment = self.moment();
+        let mut changed = Vec::new();
+        for (key, record) in &mut self.records {
+            if record.step(&moment, self.runner.as_mut()) {
+                changed.push(key.clone());
+            }
+        }
+        for key in &changed {
+            self.save_key(key);
+            if self.records.get(key).is_some_and(|record| !record.is_live()) {
+                self.logs.end(key);
+            }
+        }
+        !changed.is_empty()
+    }
+
+    fn abandon_all(&mut self) {
+        let abandoned: Vec<MemberKey> = self
+            .records
+            .iter_mut()
+            .filter_map(|(key, record)| record.abandon().then(|| key.clone()))
+            .collect();
+        for key in abandoned {
+            self.save_key(&key);
+        }
+    }
+
+    fn moment(&self) -> Moment {
+        let now = BootTime::now();
+        // Jobs of a life without a lease file can't exist: nothing is started before the first registration.
+        let lease_over = self.lease.as_ref().is_none_or(|lease| lease.is_over(now));
+        Moment { now, server_time: self.server_time, lease_over }
+    }
+
+    fn save_key(&self, key: &MemberKey) {
+        if let Some(record) = self.records.get(key) {
+            self.save(record);
+        }
+    }
+
+    fn save(&self, record: &Record) {
+        let folder = member_folder(&self.state.members(), &record.key);
+        let saved = files::make_folder(&folder, 0o700)
+            .and_then(|()| files::write_json(&folder.join(RECORD), record, self.durability));
+        if let Err(error) = saved {
+            warn!(job = %record.key.job_id, %error, "cannot save a member's record");
+        }
+    }
+
+    fn say(&self) {
+        let saying = self.all_there_is();
+        self.saying.send_if_modified(|said| {
+            let news = *said != saying;
+            *said = saying;
+            news
+        });
+    }
+
+    fn all_there_is(&self) -> Saying {
+        let members =
+            self.records.values().map(|record| record.report(self.logs.size(&record.key))).collect();
+        let generation = self.desired.as_ref().map_or(0, |desired| desired.generation);
+        Saying { members, generation }
+    }
+}

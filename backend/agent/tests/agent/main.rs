@@ -1,0 +1,5 @@
+//! The agent as a process, against a server that only speaks the wire's types. Jobs are real processes.
+
+mod agent;
+mod ends;
+mod fake_server;
