@@ -59,6 +59,8 @@ create table jobs (
         'search_budget_exhausted')),
     reason jsonb,
     reason_at timestamptz,
+    -- Of `reason` without the position: says whether there is news without reading it.
+    reason_hash bigint,
     version bigint not null default 1,
     updated_at timestamptz not null
 );
@@ -108,12 +110,17 @@ create table members (
     started_at timestamptz,
     checkpointed_at timestamptz,
     ended_at timestamptz,
+    -- When its GPUs, cpu and memory were given back: at its confirmed end; for a member that finished before the rest of
+    -- its gang, with the gang.
+    released_at timestamptz,
     exit_code integer,
     signal text,
     end_detail text,
-    primary key (run_id, member)
+    primary key (run_id, member),
+    constraint members_released_check check (released_at is null or state = 'ended')
 );
 create index members_live_idx on members (node_id) where state <> 'ended';
+create index members_held_idx on members (run_id) where released_at is null;
 create index members_job_id_idx on members (job_id, run_number);
 
 -- Which part of which GPU a live or past member held.
@@ -167,6 +174,7 @@ create table evictions (
 );
 create index evictions_reclaim_id_idx on evictions (reclaim_id);
 create index evictions_job_id_idx on evictions (job_id, id desc);
+create index evictions_notified_at_idx on evictions (notified_at);
 create index evictions_leaving_idx on evictions (job_id) where outcome = 'leaving';
 
 -- Log text as the agents send it, in chunks; the oldest of a member beyond the limit are dropped.

@@ -189,6 +189,29 @@ pub(crate) fn event_rows(context: &WriteContext, events: &[NewEvent]) -> Result<
     Ok(serde_json::to_value(rows)?)
 }
 
+/// Inserts events in their effect's transaction.
+pub(crate) async fn write_events(
+    connection: &mut PgConnection,
+    context: &WriteContext,
+    events: &[NewEvent],
+) -> Result<(), StoreError> {
+    let rows = event_rows(context, events)?;
+    sqlx::query!(
+        "insert into events (id, ordinal, occurred_at, actor_type, actor_id, actor_name, action, subject_type,
+                             subject_id, team_id, request_id, rule, allowed, before, after, detail)
+         select id, ordinal, occurred_at, actor_type, actor_id, actor_name, action, subject_type,
+                subject_id, team_id, request_id, rule, allowed, before, after, detail
+         from jsonb_to_recordset($1::jsonb) as e(
+                id uuid, ordinal integer, occurred_at timestamptz, actor_type text, actor_id uuid,
+                actor_name text, action text, subject_type text, subject_id uuid, team_id uuid,
+                request_id text, rule text, allowed boolean, before jsonb, after jsonb, detail jsonb)",
+        rows
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
 /// A transaction that changes things. Dropped without [`WriteTx::commit`], it rolls back.
 #[derive(Debug)]
 pub struct WriteTx {
@@ -247,20 +270,7 @@ impl WriteTx {
         if self.events.is_empty() {
             return Err(StoreError::NoEvent);
         }
-        let rows = event_rows(&self.context, &self.events)?;
-        sqlx::query!(
-            "insert into events (id, ordinal, occurred_at, actor_type, actor_id, actor_name, action, subject_type,
-                                 subject_id, team_id, request_id, rule, allowed, before, after, detail)
-             select id, ordinal, occurred_at, actor_type, actor_id, actor_name, action, subject_type,
-                    subject_id, team_id, request_id, rule, allowed, before, after, detail
-             from jsonb_to_recordset($1::jsonb) as e(
-                    id uuid, ordinal integer, occurred_at timestamptz, actor_type text, actor_id uuid,
-                    actor_name text, action text, subject_type text, subject_id uuid, team_id uuid,
-                    request_id text, rule text, allowed boolean, before jsonb, after jsonb, detail jsonb)",
-            rows
-        )
-        .execute(&mut *self.tx)
-        .await?;
+        write_events(&mut self.tx, &self.context, &self.events).await?;
         self.tx.commit().await?;
         self.signals.wake_sealer();
         if self.wake_schedule {

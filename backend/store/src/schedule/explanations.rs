@@ -1,0 +1,87 @@
+//! Why jobs wait: only what has changed is written.
+//!
+//! A new main reason is an event and is written at once. New numbers or a new place in line change with every start in
+//! front of a job; they are written only when the caller says that they are due, or a long line would be rewritten
+//! at each tick.
+
+use super::apply::Applier;
+use super::snapshot::Loaded;
+use crate::error::StoreError;
+use crate::write_tx::NewEvent;
+use reeve_core::id::JobId;
+use reeve_core::reason::Explanation;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use uuid::Uuid;
+
+/// How fresh numbers must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Freshness {
+    /// Write new reasons only.
+    Reasons,
+    /// Write new numbers too.
+    Numbers,
+}
+
+pub(super) async fn write(
+    applier: &mut Applier<'_>,
+    loaded: &Loaded,
+    waiting: &[(JobId, Explanation)],
+    freshness: Freshness,
+) -> Result<usize, StoreError> {
+    let (mut jobs, mut codes, mut reasons, mut hashes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (job, explanation) in waiting {
+        let hash = hash(explanation)?;
+        let known = loaded.reason_hashes.get(job).copied();
+        let same_reason = known.is_some_and(|known| known >> 32 == hash >> 32);
+        if known == Some(hash) || (same_reason && freshness == Freshness::Reasons) {
+            continue;
+        }
+        jobs.push(job.0);
+        codes.push(explanation.main.code.to_string());
+        reasons.push(serde_json::to_value(explanation)?);
+        hashes.push(hash);
+    }
+    if jobs.is_empty() {
+        return Ok(0);
+    }
+    let changed = sqlx::query!(
+        r#"with old as (select id, reason_code from jobs where id = any($1))
+           update jobs j set reason_code = n.code, reason = n.reason, reason_hash = n.hash,
+                  reason_at = case when j.reason_code is distinct from n.code then $5 else j.reason_at end
+           from unnest($1::uuid[], $2::text[], $3::jsonb[], $4::bigint[]) as n(id, code, reason, hash)
+           join old on old.id = n.id
+           where j.id = n.id and j.state = 'queued'
+           returning j.id, j.team_id, j.reason_code as "code!", old.reason_code as "old_code?""#,
+        &jobs,
+        &codes,
+        &reasons,
+        &hashes,
+        applier.now
+    )
+    .fetch_all(&mut *applier.connection)
+    .await?;
+    let by_job: HashMap<Uuid, &Value> = jobs.iter().copied().zip(&reasons).collect();
+    for row in changed.iter().filter(|row| row.old_code.as_deref() != Some(&row.code)) {
+        let event = NewEvent::new("job.reason_changed", "job", row.id)
+            .team(Some(row.team_id.into()))
+            .before(json!({"reason_code": row.old_code}))
+            .after(
+                json!({"reason_code": row.code, "main": by_job.get(&row.id).map(|reason| &reason["main"])}),
+            );
+        applier.events.push(event);
+    }
+    Ok(changed.len())
+}
+
+/// The upper half names the main reason, the lower half all the rest but the place in line.
+fn hash(explanation: &Explanation) -> Result<i64, StoreError> {
+    let half = |bytes: &[u8]| {
+        let digest = Sha256::digest(bytes);
+        i64::from(u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]))
+    };
+    let main = format!("{} {:?}", explanation.main.code, explanation.main.detail);
+    let whole = Explanation { position: 0, ..explanation.clone() };
+    Ok((half(main.as_bytes()) << 32) | half(&serde_json::to_vec(&whole)?))
+}

@@ -1,0 +1,9 @@
+//! The scheduling tick's two ends: the world as the planner sees it, and a plan made true.
+
+pub mod apply;
+mod diff_loans;
+pub mod explanations;
+mod place;
+mod reclaim;
+pub mod snapshot;
+pub mod tick;
