@@ -13,7 +13,7 @@ use reeve_wire::join::{Inventory, Register, Registered};
 use reeve_wire::report::{MemberReport, Report, Reported};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tracing::{info, warn};
 use uuid::Uuid;
 
@@ -57,6 +57,8 @@ pub(crate) struct Link {
     pub(crate) clock: SharedClock,
     pub(crate) heard: mpsc::Sender<Heard>,
     pub(crate) saying: watch::Receiver<Saying>,
+    /// The lease ran out: everything heard so far is of the past.
+    pub(crate) start_over: Arc<Notify>,
     /// Spread the first words of many nodes over this long.
     pub(crate) stagger: Duration,
 }
@@ -105,6 +107,7 @@ impl Link {
                 parted = self.poll() => parted,
                 parted = self.report(instance_id, &mut sequence, heartbeat_secs) => parted,
                 parted = self.inventory_changes() => parted,
+                () = self.start_over.notified() => Parted::Forgotten("the lease ran out".to_owned()),
             };
             match parted {
                 Parted::Over => return Ok(()),

@@ -231,8 +231,17 @@ impl Record {
     }
 
     fn finish(&mut self, exit: Exit, moment: &Moment) -> bool {
-        let at = moment.server_time.at(exit.at);
         self.lease_lost |= exit.lease_lost;
+        self.pid = self.pid.or(exit.pid);
+        if let Some(since) = exit.started {
+            self.started = Some(since);
+            self.started_at.get_or_insert(moment.server_time.at(since));
+        }
+        // Counted from its start where that is known: what it ran is then exact, however the server's clock is seen now.
+        let at = match (self.started, self.started_at) {
+            (Some(since), Some(started_at)) => ServerTime::new(started_at, since).at(exit.at),
+            _ => moment.server_time.at(exit.at),
+        };
         // Asked for a checkpoint and gone with success: that was the answer.
         let answered = self.leave.as_ref().is_some_and(|leave| {
             leave.checkpoint && leave.signalled && self.checkpoint == CheckpointMode::OnSignal
@@ -259,8 +268,11 @@ impl Record {
 
     /// The machine was booted since: nothing of it runs, but its end may be on disk.
     pub(crate) fn survive_boot(&mut self, moment: &Moment, runner: &mut dyn Runner) {
-        match runner.observe(&self.key, moment.now) {
-            Observed::Ended(exit) => self.finish(Exit { at: moment.now, ..exit }, moment),
+        let seen = runner.observe(&self.key, moment.now);
+        // Moments of another boot mean nothing in this one.
+        self.started = None;
+        match seen {
+            Observed::Ended(exit) => self.finish(Exit { at: moment.now, started: None, ..exit }, moment),
             _ => self.vanish(moment),
         };
     }
@@ -282,13 +294,7 @@ impl Record {
 
     /// It never ran.
     pub(crate) fn fail_to_start(&mut self, error: String, moment: &Moment) {
-        let exit = Exit {
-            at: moment.now,
-            exit_code: None,
-            signal: None,
-            start_error: Some(error),
-            lease_lost: false,
-        };
+        let exit = Exit::never_ran(moment.now, error);
         self.finish(exit, moment);
     }
 

@@ -19,7 +19,7 @@ use reeve_wire::report::{MemberKey, Reported};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -40,6 +40,9 @@ pub(crate) struct Node {
     /// The newest desired state, kept to be compared again.
     desired: Option<Desired>,
     lease: Option<Lease>,
+    /// The end of the lease has been seen, and the link told to start over.
+    lease_was_over: bool,
+    start_over: Arc<Notify>,
     server_time: ServerTime,
     saying: watch::Sender<Saying>,
 }
@@ -64,6 +67,7 @@ impl Node {
         tick: Duration,
         clock: &SharedClock,
         saying: watch::Sender<Saying>,
+        start_over: Arc<Notify>,
     ) -> Self {
         let lease = Lease::load(&state.lease_path());
         Self {
@@ -76,6 +80,8 @@ impl Node {
             forgotten: BTreeSet::new(),
             desired: None,
             lease,
+            lease_was_over: true,
+            start_over,
             server_time: ServerTime::new(clock.now(), BootTime::now()),
             saying,
         }
@@ -188,6 +194,11 @@ impl Node {
                     info!(generation = desired.generation, newest, "ignoring an older desired state");
                     return;
                 }
+                if self.lease_over() {
+                    // It is from before: the server has given the node up since, or soon will.
+                    info!(generation = desired.generation, "ignoring a desired state: there is no lease");
+                    return;
+                }
                 self.converge(&desired);
                 self.desired = Some(desired);
                 self.say();
@@ -224,6 +235,12 @@ impl Node {
             warn!(%error, "cannot save the lease");
         }
         self.lease = Some(lease);
+        self.lease_was_over = false;
+    }
+
+    fn lease_over(&self) -> bool {
+        // Nothing is started before the first registration, so a life without a lease file has no jobs.
+        self.lease.as_ref().is_none_or(|lease| lease.is_over(BootTime::now()))
     }
 
     /// Makes what is desired so: begins what is missing, passes orders on, stops what is no longer desired.
@@ -288,6 +305,11 @@ impl Node {
     /// Looks at every member. True when anything must be reported.
     fn step_all(&mut self) -> bool {
         let moment = self.moment();
+        if moment.lease_over && !self.lease_was_over {
+            warn!("no answer from the server for the length of the lease: ending the jobs");
+            self.lease_was_over = true;
+            self.start_over.notify_one();
+        }
         let mut changed = Vec::new();
         for (key, record) in &mut self.records {
             if record.step(&moment, self.runner.as_mut()) {
@@ -316,9 +338,7 @@ impl Node {
 
     fn moment(&self) -> Moment {
         let now = BootTime::now();
-        // Jobs of a life without a lease file can't exist: nothing is started before the first registration.
-        let lease_over = self.lease.as_ref().is_none_or(|lease| lease.is_over(now));
-        Moment { now, server_time: self.server_time, lease_over }
+        Moment { now, server_time: self.server_time, lease_over: self.lease_over() }
     }
 
     fn save_key(&self, key: &MemberKey) {

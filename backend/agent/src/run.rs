@@ -19,7 +19,7 @@ use reeve_wire::join::{Inventory, Join};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span, warn};
@@ -81,8 +81,17 @@ async fn run_inside(
     let (heard_in, mut heard) = mpsc::channel(16);
     let (inventory_in, inventory) = watch::channel(inventory);
     let runner = (options.runner)(&state, identity.node_id);
-    let mut node =
-        Node::new(state.clone(), runner, logs.clone(), options.durability, options.tick, &clock, saying_in);
+    let start_over = Arc::new(Notify::new());
+    let mut node = Node::new(
+        state.clone(),
+        runner,
+        logs.clone(),
+        options.durability,
+        options.tick,
+        &clock,
+        saying_in,
+        start_over.clone(),
+    );
     node.adopt()?;
     let link = Link {
         server: server.clone(),
@@ -91,6 +100,7 @@ async fn run_inside(
         clock: clock.clone(),
         heard: heard_in,
         saying,
+        start_over,
         stagger: options.stagger,
     };
     let mut tasks = JoinSet::new();

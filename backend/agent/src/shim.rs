@@ -54,6 +54,11 @@ pub(crate) struct Started {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Exit {
     pub(crate) at: BootTime,
+    /// When it had started: a short job may be over before anybody saw it run.
+    #[serde(default)]
+    pub(crate) started: Option<BootTime>,
+    #[serde(default)]
+    pub(crate) pid: Option<i32>,
     #[serde(default)]
     pub(crate) exit_code: Option<i32>,
     /// Without `SIG`.
@@ -63,6 +68,13 @@ pub(crate) struct Exit {
     pub(crate) start_error: Option<String>,
     #[serde(default)]
     pub(crate) lease_lost: bool,
+}
+
+impl Exit {
+    pub(crate) fn never_ran(at: BootTime, error: String) -> Self {
+        let start_error = Some(error);
+        Self { at, started: None, pid: None, exit_code: None, signal: None, start_error, lease_lost: false }
+    }
 }
 
 /// A signal's name as the wire spells it.
@@ -78,13 +90,7 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
     nix::sys::prctl::set_child_subreaper(true)?;
     let exit = match spawn(&launch) {
         Ok(child) => attend(&launch, folder, child)?,
-        Err(error) => Exit {
-            at: BootTime::now(),
-            exit_code: None,
-            signal: None,
-            start_error: Some(error),
-            lease_lost: false,
-        },
+        Err(error) => Exit::never_ran(BootTime::now(), error),
     };
     write_surely(&folder.join(EXIT), &exit);
     Ok(())
@@ -150,7 +156,8 @@ fn attend(launch: &Launch, folder: &Path, pid: i32) -> anyhow::Result<Exit> {
         other => anyhow::bail!("waited for an end and got {other:?}"),
     };
     let lease_lost = lease_lost.load(Ordering::SeqCst);
-    Ok(Exit { at, exit_code, signal, start_error: None, lease_lost })
+    let (started, pid) = (Some(started.at), Some(pid));
+    Ok(Exit { at, started, pid, exit_code, signal, start_error: None, lease_lost })
 }
 
 /// The leader's end, without reaping it: its pid stays taken.

@@ -127,19 +127,20 @@ impl Timer {
         self.done_before_ms.saturating_add(ran).min(self.total_ms)
     }
 
+    fn exit_at(&self, at: BootTime, exit_code: Option<i32>, signal: Option<Signal>) -> Exit {
+        let (started, signal) = (Some(self.started), signal.map(signal_name));
+        Exit { at, started, pid: None, exit_code, signal, start_error: None, lease_lost: false }
+    }
+
     /// When it ends by itself, and how.
     fn own_end(&self) -> Exit {
         let left = u64::try_from(self.total_ms.saturating_sub(self.done_before_ms)).unwrap_or(0);
         let done = self.started.plus(Duration::from_millis(left));
         match self.leaves_at {
-            Some(leaves) if leaves < done => exit_at(leaves, Some(0), None),
-            _ => exit_at(done, Some(self.exit_code), None),
+            Some(leaves) if leaves < done => self.exit_at(leaves, Some(0), None),
+            _ => self.exit_at(done, Some(self.exit_code), None),
         }
     }
-}
-
-fn exit_at(at: BootTime, exit_code: Option<i32>, signal: Option<Signal>) -> Exit {
-    Exit { at, exit_code, signal: signal.map(signal_name), start_error: None, lease_lost: false }
 }
 
 impl Runner for SimulatedRunner {
@@ -191,7 +192,8 @@ impl Runner for SimulatedRunner {
     fn signal(&mut self, key: &MemberKey, signal: Signal, now: BootTime) -> bool {
         match self.timer(key) {
             Some(timer) if timer.ended.is_none() => {
-                self.end(key, timer, exit_at(now, None, Some(signal)));
+                let exit = timer.exit_at(now, None, Some(signal));
+                self.end(key, timer, exit);
                 true
             }
             _ => false,

@@ -3,3 +3,6 @@
 mod agent;
 mod ends;
 mod fake_server;
+mod faults;
+mod leaving;
+mod surroundings;
