@@ -137,11 +137,7 @@ impl Link {
             let sent = BootTime::now();
             match self.server.register(&register).await {
                 Ok(registered) => {
-                    *instances = Instances { confirmed: Some(instance_id), pending: None };
-                    if let Err(error) = self.state.save_instances(instances) {
-                        warn!(%error, "cannot save the instance");
-                    }
-                    info!(node_id = %registered.node_id, server = registered.server_version, "registered");
+                    self.confirm(instance_id, instances, &registered);
                     return Some((sent, registered));
                 }
                 Err(ServerError::Conflict(why)) if registered_before => {
@@ -155,6 +151,15 @@ impl Link {
             }
             pauses.pause().await;
         }
+    }
+
+    /// The server knows this instance now: the next one takes over from it.
+    fn confirm(&self, instance_id: Uuid, instances: &mut Instances, registered: &Registered) {
+        *instances = Instances { confirmed: Some(instance_id), pending: None };
+        if let Err(error) = self.state.save_instances(instances) {
+            warn!(%error, "cannot save the instance");
+        }
+        info!(node_id = %registered.node_id, server = registered.server_version, "registered");
     }
 
     async fn inventory_changes(&self) -> Parted {

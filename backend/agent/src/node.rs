@@ -25,7 +25,8 @@ use tracing::{info, warn};
 
 const RECORD: &str = "record.json";
 
-pub(crate) struct Node {
+/// What a node's loop is made of.
+pub(crate) struct Parts {
     pub(crate) state: Arc<StateDir>,
     pub(crate) runner: Box<dyn Runner>,
     pub(crate) logs: Arc<LogBoard>,
@@ -33,18 +34,24 @@ pub(crate) struct Node {
     pub(crate) durability: Durability,
     /// How often members are looked at.
     pub(crate) tick: Duration,
+    /// What the link tells the server.
+    pub(crate) saying: watch::Sender<Saying>,
+    /// Tells the link that the lease has run out.
+    pub(crate) start_over: Arc<Notify>,
+}
+
+pub(crate) struct Node {
+    parts: Parts,
     records: BTreeMap<MemberKey, Record>,
     /// Ended and recorded by the server in this life of the agent: an answer that was on its way may still
     /// desire them.
     forgotten: BTreeSet<MemberKey>,
-    /// The newest desired state, kept to be compared again.
+    /// The newest desired state.
     desired: Option<Desired>,
     lease: Option<Lease>,
     /// The end of the lease has been seen, and the link told to start over.
     lease_was_over: bool,
-    start_over: Arc<Notify>,
     server_time: ServerTime,
-    saying: watch::Sender<Saying>,
 }
 
 /// Why the loop ended.
@@ -59,31 +66,15 @@ pub(crate) enum Ended {
 }
 
 impl Node {
-    pub(crate) fn new(
-        state: Arc<StateDir>,
-        runner: Box<dyn Runner>,
-        logs: Arc<LogBoard>,
-        durability: Durability,
-        tick: Duration,
-        clock: &SharedClock,
-        saying: watch::Sender<Saying>,
-        start_over: Arc<Notify>,
-    ) -> Self {
-        let lease = Lease::load(&state.lease_path());
+    pub(crate) fn new(parts: Parts, clock: &SharedClock) -> Self {
         Self {
-            state,
-            runner,
-            logs,
-            durability,
-            tick,
+            lease: Lease::load(&parts.state.lease_path()),
+            parts,
             records: BTreeMap::new(),
             forgotten: BTreeSet::new(),
             desired: None,
-            lease,
             lease_was_over: true,
-            start_over,
             server_time: ServerTime::new(clock.now(), BootTime::now()),
-            saying,
         }
     }
 
@@ -91,7 +82,7 @@ impl Node {
     pub(crate) fn adopt(&mut self) -> std::io::Result<()> {
         let moment = self.moment();
         let boot = boot_id();
-        for entry in std::fs::read_dir(self.state.members())? {
+        for entry in std::fs::read_dir(self.parts.state.members())? {
             let entry = entry?;
             let Some(key) = entry.file_name().to_str().and_then(key_of) else { continue };
             let record: Option<Record> =
@@ -101,9 +92,9 @@ impl Node {
                 });
             let Some(mut record) = record.filter(|record| !record.settled) else { continue };
             if record.is_live() && record.boot_id != boot {
-                record.survive_boot(&moment, self.runner.as_mut());
+                record.survive_boot(&moment, self.parts.runner.as_mut());
             }
-            self.logs.watch(&key, &member_folder(&self.state.members(), &key), !record.is_live());
+            self.parts.logs.watch(&key, &member_folder(&self.parts.state.members(), &key), !record.is_live());
             self.save(&record);
             self.records.insert(key, record);
         }
@@ -113,7 +104,7 @@ impl Node {
             info!(members = adopted.len(), "adopted");
         }
         let records = &self.records;
-        self.runner.sweep(&|key| records.get(key).is_some_and(Record::is_live));
+        self.parts.runner.sweep(&|key| records.get(key).is_some_and(Record::is_live));
         self.step_all();
         self.say();
         Ok(())
@@ -126,7 +117,7 @@ impl Node {
         leave: CancellationToken,
         stop_jobs: bool,
     ) -> Ended {
-        let mut ticks = tokio::time::interval(self.tick);
+        let mut ticks = tokio::time::interval(self.parts.tick);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut fenced = None;
         let mut emptying = false;
@@ -182,7 +173,7 @@ impl Node {
         match heard {
             Heard::Registered { sent, answer } => {
                 self.server_time = ServerTime::new(answer.server_time, BootTime::now());
-                self.logs.limit(answer.log_limit_bytes);
+                self.parts.logs.limit(answer.log_limit_bytes);
                 self.renew(Lease::granted(sent, answer.lease_secs));
                 // The server may have been restored from a backup: its generations may start lower.
                 self.desired = None;
@@ -223,7 +214,7 @@ impl Node {
         if settled {
             // Worth saying at the next heartbeat, not now.
             let saying = self.all_there_is();
-            self.saying.send_if_modified(|said| {
+            self.parts.saying.send_if_modified(|said| {
                 *said = saying;
                 false
             });
@@ -231,7 +222,7 @@ impl Node {
     }
 
     fn renew(&mut self, lease: Lease) {
-        if let Err(error) = lease.save(&self.state.lease_path()) {
+        if let Err(error) = lease.save(&self.parts.state.lease_path()) {
             warn!(%error, "cannot save the lease");
         }
         self.lease = Some(lease);
@@ -279,17 +270,17 @@ impl Node {
     }
 
     fn begin(&mut self, key: MemberKey, member: &DesiredMember, moment: &Moment) {
-        let folder = member_folder(&self.state.members(), &key);
+        let folder = member_folder(&self.parts.state.members(), &key);
         let mut record = Record::new(key.clone(), boot_id(), &member.spec);
         if member.order == Order::Run {
             // The record first: a start that is not remembered could happen twice.
-            record.acknowledged = self.runner.acknowledged(&key);
+            record.acknowledged = self.parts.runner.acknowledged(&key);
             match files::make_folder(&folder, 0o700)
-                .and_then(|()| files::write_json(&folder.join(RECORD), &record, self.durability))
+                .and_then(|()| files::write_json(&folder.join(RECORD), &record, self.parts.durability))
             {
                 Ok(()) => {
                     info!(job = %key.job_id, name = record.job_name, run = key.run_number, "starting");
-                    if let Err(error) = self.runner.start(member, moment.now) {
+                    if let Err(error) = self.parts.runner.start(member, moment.now) {
                         record.fail_to_start(error, moment);
                     }
                 }
@@ -298,7 +289,7 @@ impl Node {
         } else {
             record.never_was(moment);
         }
-        self.logs.watch(&key, &folder, !record.is_live());
+        self.parts.logs.watch(&key, &folder, !record.is_live());
         self.records.insert(key, record);
     }
 
@@ -308,18 +299,18 @@ impl Node {
         if moment.lease_over && !self.lease_was_over {
             warn!("no answer from the server for the length of the lease: ending the jobs");
             self.lease_was_over = true;
-            self.start_over.notify_one();
+            self.parts.start_over.notify_one();
         }
         let mut changed = Vec::new();
         for (key, record) in &mut self.records {
-            if record.step(&moment, self.runner.as_mut()) {
+            if record.step(&moment, self.parts.runner.as_mut()) {
                 changed.push(key.clone());
             }
         }
         for key in &changed {
             self.save_key(key);
             if self.records.get(key).is_some_and(|record| !record.is_live()) {
-                self.logs.end(key);
+                self.parts.logs.end(key);
             }
         }
         !changed.is_empty()
@@ -348,9 +339,9 @@ impl Node {
     }
 
     fn save(&self, record: &Record) {
-        let folder = member_folder(&self.state.members(), &record.key);
+        let folder = member_folder(&self.parts.state.members(), &record.key);
         let saved = files::make_folder(&folder, 0o700)
-            .and_then(|()| files::write_json(&folder.join(RECORD), record, self.durability));
+            .and_then(|()| files::write_json(&folder.join(RECORD), record, self.parts.durability));
         if let Err(error) = saved {
             warn!(job = %record.key.job_id, %error, "cannot save a member's record");
         }
@@ -358,7 +349,7 @@ impl Node {
 
     fn say(&self) {
         let saying = self.all_there_is();
-        self.saying.send_if_modified(|said| {
+        self.parts.saying.send_if_modified(|said| {
             let news = *said != saying;
             *said = saying;
             news
@@ -367,7 +358,7 @@ impl Node {
 
     fn all_there_is(&self) -> Saying {
         let members =
-            self.records.values().map(|record| record.report(self.logs.size(&record.key))).collect();
+            self.records.values().map(|record| record.report(self.parts.logs.size(&record.key))).collect();
         let generation = self.desired.as_ref().map_or(0, |desired| desired.generation);
         Saying { members, generation }
     }

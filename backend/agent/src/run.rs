@@ -9,7 +9,7 @@ use crate::housekeeping::keep_clean;
 use crate::inventory::{self, Description};
 use crate::link::{BackOff, Link, Saying};
 use crate::logs::LogBoard;
-use crate::node::{Ended, Node};
+use crate::node::{Ended, Node, Parts};
 use crate::runner::Runner;
 use crate::server::{NodeServer, Server, ServerError};
 use crate::state_dir::{Identity, StateDir};
@@ -80,18 +80,17 @@ async fn run_inside(
     let (saying_in, saying) = watch::channel(Saying::default());
     let (heard_in, mut heard) = mpsc::channel(16);
     let (inventory_in, inventory) = watch::channel(inventory);
-    let runner = (options.runner)(&state, identity.node_id);
     let start_over = Arc::new(Notify::new());
-    let mut node = Node::new(
-        state.clone(),
-        runner,
-        logs.clone(),
-        options.durability,
-        options.tick,
-        &clock,
-        saying_in,
-        start_over.clone(),
-    );
+    let parts = Parts {
+        state: state.clone(),
+        runner: (options.runner)(&state, identity.node_id),
+        logs: logs.clone(),
+        durability: options.durability,
+        tick: options.tick,
+        saying: saying_in,
+        start_over: start_over.clone(),
+    };
+    let mut node = Node::new(parts, &clock);
     node.adopt()?;
     let link = Link {
         server: server.clone(),

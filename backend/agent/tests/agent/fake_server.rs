@@ -133,11 +133,13 @@ fn router(heard: Shared) -> Router {
         .with_state(heard)
 }
 
-fn problem(status: StatusCode, detail: &str) -> Response {
-    (status, Json(json!({"title": "refused", "detail": detail}))).into_response()
+type Refusal = (StatusCode, Json<serde_json::Value>);
+
+fn problem(status: StatusCode, detail: &str) -> Refusal {
+    (status, Json(json!({"title": "refused", "detail": detail})))
 }
 
-fn check_credential(headers: &HeaderMap) -> Result<(), Response> {
+fn check_credential(headers: &HeaderMap) -> Result<(), Refusal> {
     let given = headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default();
     if given.starts_with(&format!("Bearer {CREDENTIAL}")) {
         Ok(())
@@ -153,11 +155,11 @@ fn now() -> chrono::DateTime<chrono::Utc> {
 
 async fn join(State(heard): State<Shared>, Json(join): Json<Join>) -> Response {
     if join.join_token != JOIN_TOKEN {
-        return problem(StatusCode::UNAUTHORIZED, "this join token is not valid");
+        return problem(StatusCode::UNAUTHORIZED, "this join token is not valid").into_response();
     }
     let mut heard = heard.lock().unwrap();
     if !heard.joined.insert(join.inventory.node_name.clone()) {
-        return problem(StatusCode::CONFLICT, "a node of this name exists");
+        return problem(StatusCode::CONFLICT, "a node of this name exists").into_response();
     }
     let node_id = Uuid::from_u128(rand::random());
     let credential = format!("{CREDENTIAL}-{}", join.inventory.node_name);
@@ -168,7 +170,7 @@ async fn register(
     State(heard): State<Shared>,
     headers: HeaderMap,
     Json(register): Json<Register>,
-) -> Result<Response, Response> {
+) -> Result<Response, Refusal> {
     check_credential(&headers)?;
     let mut heard = heard.lock().unwrap();
     if heard.taken_over {
@@ -196,7 +198,7 @@ async fn desired(
     State(heard): State<Shared>,
     headers: HeaderMap,
     Query(poll): Query<Poll>,
-) -> Result<Response, Response> {
+) -> Result<Response, Refusal> {
     check_credential(&headers)?;
     for _ in 0..poll.wait_secs * 50 {
         {
@@ -218,7 +220,7 @@ async fn report(
     State(heard): State<Shared>,
     headers: HeaderMap,
     Json(report): Json<Report>,
-) -> Result<Response, Response> {
+) -> Result<Response, Refusal> {
     check_credential(&headers)?;
     let mut heard = heard.lock().unwrap();
     if heard.taken_over {
@@ -254,7 +256,7 @@ async fn store_log(
     Path((job_id, run_number, member)): Path<(Uuid, u32, u32)>,
     Query(Offset { offset }): Query<Offset>,
     bytes: Bytes,
-) -> Result<Response, Response> {
+) -> Result<Response, Refusal> {
     check_credential(&headers)?;
     assert!(bytes.len() <= 256 * 1024, "a chunk of {} bytes", bytes.len());
     let mut heard = heard.lock().unwrap();
