@@ -17,6 +17,7 @@ mod ledger;
 pub mod migrate;
 pub mod nodes;
 pub mod page;
+pub mod private_postgres;
 pub mod queues;
 pub mod quota_use;
 pub mod quotas;
