@@ -76,6 +76,14 @@ pub fn run(scenario: &Scenario, planner: Planner) -> Outcome {
     outcome
 }
 
+/// The state in which a scenario begins.
+///
+/// # Errors
+/// A name that does not exist, jobs that do not fit: with its place in the file.
+pub fn beginning(scenario: &Scenario) -> Result<Snapshot, FormatError> {
+    World::build(scenario).map(|world| world.cluster.snapshot)
+}
+
 fn malformed(step: usize, error: &FormatError) -> Failure {
     Failure {
         at: error.at,

@@ -14,7 +14,7 @@ pub(super) fn judge(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) 
     reasons(index, plan, found);
     loans(index, plan, found);
     for pool in &index.snapshot.pools {
-        let overcommitted = Guarantees::new(index, pool.id).overcommitted();
+        let Some(overcommitted) = Guarantees::new(index, pool.id).overcommitted() else { continue };
         let expected = if overcommitted { PoolMode::Overcommitted } else { PoolMode::Normal };
         if plan.pool_modes.get(&pool.id) != Some(&expected) {
             found.push(Violation::new("wrong_pool_mode", format!("pool {} is {expected}", pool.id)));
@@ -66,7 +66,9 @@ fn loans(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) {
                 found.push(Violation::new("empty_loan", format!("team {}", loan.borrower)));
             }
             *borrowed.entry(loan.borrower).or_default() += loan.milli;
-            if let Some(lender) = loan.lender {
+            // A department's pot is its children's first: what they use of it is not lent away.
+            let lender = loan.lender.filter(|lender| !index.chain(loan.borrower).contains(lender));
+            if let Some(lender) = lender {
                 *lent.entry(lender).or_default() += loan.milli;
             }
         }
@@ -87,7 +89,10 @@ fn loans(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) {
             if lends > MilliGpu::ZERO
                 && (limit.is_some_and(|limit| lends > limit) || (is_leaf && lends > idle))
             {
-                let detail = format!("team {} in pool {}: {} milli-GPU", team.id, pool.id, lends.0);
+                let detail = format!(
+                    "team {} in pool {}: {} milli-GPU, idle {}, at most {limit:?}",
+                    team.id, pool.id, lends.0, idle.0
+                );
                 found.push(Violation::new("lends_too_much", detail));
             }
         }

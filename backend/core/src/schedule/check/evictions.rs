@@ -61,6 +61,8 @@ struct Case<'a> {
     /// Space promised before this plan, and to this plan's owners.
     promised: Use,
     rebalances: usize,
+    /// Jobs nominated before that this plan does not drop.
+    kept_nominations: BTreeSet<JobId>,
 }
 
 impl<'a> Case<'a> {
@@ -76,9 +78,11 @@ impl<'a> Case<'a> {
                 promised.add_placements(index, job.team, &nomination.members);
             }
         }
+        let dropped: BTreeSet<JobId> = plan.dropped.iter().map(|dropped| dropped.job).collect();
         Self {
             index,
             reclaim,
+            kept_nominations: before.difference(&dropped).copied().collect(),
             evictor: reclaim.evictor.and_then(|id| index.jobs.get(&id).copied()),
             guarantees: Guarantees::new(index, reclaim.pool),
             staying: Use::staying(index),
@@ -100,7 +104,7 @@ impl<'a> Case<'a> {
             }
             return;
         };
-        if !seen.insert(job.id) || self.index.snapshot.nominations.iter().any(|old| old.job == job.id) {
+        if !seen.insert(job.id) || self.kept_nominations.contains(&job.id) {
             found.push(Violation::new("nominated_twice", format!("job {}", job.id)));
         }
         if !job.is_pending() {
@@ -263,7 +267,8 @@ impl<'a> Case<'a> {
             return Err("preemption is the same team's".into());
         }
         let lower = victim.priority < evictor.priority;
-        let newer_equal = victim.priority == evictor.priority && victim.submitted_at > evictor.submitted_at;
+        let age = |job: &Job| (job.submitted_at, job.id);
+        let newer_equal = victim.priority == evictor.priority && age(victim) > age(evictor);
         match self.index.snapshot.policy.preempt_within_team {
             PreemptWithinTeam::Lower if lower => Ok(()),
             PreemptWithinTeam::LowerOrNewerEqual if lower || newer_equal => Ok(()),
@@ -362,6 +367,8 @@ impl<'a> Case<'a> {
         };
         match (used(&record.shares_before), used(&record.shares_after)) {
             (Some(before), Some(after)) if after < before => Ok(()),
+            // A CPU-only victim holds no share.
+            (Some(_), Some(_)) if self.evicted_of(victim, self.reclaim.pool) == MilliGpu::ZERO => Ok(()),
             // Inside a team that takes as much as it gives, its own use stays.
             (Some(_), Some(_)) if self.evictor.is_some_and(|job| job.team == victim.team) => Ok(()),
             _ => Err("shares before and after do not show the victim's loss".into()),

@@ -70,6 +70,20 @@ impl<'a> Index<'a> {
         self.nodes.get(&node).map(|node| node.pool)
     }
 
+    /// What can be used or is: of GPUs that take nothing new, only what runs on them.
+    pub(super) fn usable_capacity(&self, pool: PoolId) -> MilliGpu {
+        let mut held: BTreeMap<GpuId, MilliGpu> = BTreeMap::new();
+        for slice in self.snapshot.jobs.iter().flat_map(|job| &job.members).flat_map(|member| &member.gpus) {
+            *held.entry(slice.gpu).or_default() += slice.milli;
+        }
+        let nodes = self.snapshot.nodes.iter().filter(|node| node.pool == pool && exists(node));
+        let usable = |node: &Node, gpu: &Gpu| {
+            let takes_work = node.state == NodeState::Ready && gpu.healthy;
+            if takes_work { MilliGpu::whole(1) } else { held.get(&gpu.id).copied().unwrap_or_default() }
+        };
+        nodes.flat_map(|node| node.gpus.iter().map(move |gpu| usable(node, gpu))).sum()
+    }
+
     /// Healthy GPUs on nodes that exist.
     pub(super) fn capacity(&self, pool: PoolId) -> MilliGpu {
         let nodes = self.snapshot.nodes.iter().filter(|node| node.pool == pool && exists(node));

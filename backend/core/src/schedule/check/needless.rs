@@ -119,7 +119,7 @@ fn by_quota(
         .chain(evictor.team)
         .into_iter()
         .any(|level| guarantees.cap(index, level).is_some_and(|cap| amounts.all(level, reclaim.pool) > cap));
-    over_cap || guarantees.claims(index, &amounts) > guarantees.capacity
+    over_cap || guarantees.may_be_over(index, &amounts)
 }
 
 /// Limits that are not about GPUs: the queue's, and room inside the guarantee for what may not borrow.

@@ -81,19 +81,26 @@ impl Use {
     }
 }
 
-/// Guarantees of one pool. Where guarantees are scaled, rounding is the planner's choice: `low` and
-/// `high` lie one milli-GPU a level around the exact value.
+/// Guarantees of one pool. Where guarantees are scaled, rounding is the planner's choice, and so is
+/// whether idle GPUs of cordoned nodes are capacity: `low` and `high` lie around all of that.
 pub(super) struct Guarantees {
     pool: PoolId,
     nominal: BTreeMap<TeamId, MilliGpu>,
     total: MilliGpu,
     pub(super) capacity: MilliGpu,
+    usable: MilliGpu,
 }
 
 impl Guarantees {
     pub(super) fn new(index: &Index<'_>, pool: PoolId) -> Self {
-        let mut guarantees =
-            Self { pool, nominal: BTreeMap::new(), total: MilliGpu::ZERO, capacity: index.capacity(pool) };
+        let (capacity, usable) = (index.capacity(pool), index.usable_capacity(pool));
+        let mut guarantees = Self {
+            pool,
+            nominal: BTreeMap::new(),
+            total: MilliGpu::ZERO,
+            capacity: capacity.max(usable),
+            usable: usable.min(capacity),
+        };
         let tops: Vec<TeamId> = index.children(None).collect();
         guarantees.total = tops.iter().map(|&team| guarantees.fill(index, team, 0)).sum();
         guarantees
@@ -112,30 +119,32 @@ impl Guarantees {
         nominal
     }
 
-    pub(super) fn overcommitted(&self) -> bool {
-        self.total > self.capacity
+    /// True, false, or a question of view.
+    pub(super) fn overcommitted(&self) -> Option<bool> {
+        let (most, least) = (self.total > self.usable, self.total > self.capacity);
+        (most == least).then_some(most)
     }
 
     pub(super) fn nominal(&self, team: TeamId) -> MilliGpu {
         self.nominal.get(&team).copied().unwrap_or_default()
     }
 
-    fn scaled(&self, team: TeamId, slack: i64) -> MilliGpu {
+    fn scaled(&self, team: TeamId, capacity: MilliGpu, slack: i64) -> MilliGpu {
         let nominal = self.nominal(team);
-        if !self.overcommitted() {
+        if self.total <= capacity {
             return nominal;
         }
-        let exact = i128::from(nominal.0) * i128::from(self.capacity.0) / i128::from(self.total.0.max(1));
+        let exact = i128::from(nominal.0) * i128::from(capacity.0) / i128::from(self.total.0.max(1));
         let rounding = slack * i64::try_from(self.nominal.len()).unwrap_or(0);
         MilliGpu(i64::try_from(exact).unwrap_or(i64::MAX).saturating_add(rounding).max(0))
     }
 
     pub(super) fn low(&self, team: TeamId) -> MilliGpu {
-        self.scaled(team, -1)
+        self.scaled(team, self.usable, -1)
     }
 
     pub(super) fn high(&self, team: TeamId) -> MilliGpu {
-        self.scaled(team, 1)
+        self.scaled(team, self.capacity, 1)
     }
 
     /// Guaranteed + borrow limit; the guarantee as set, not as scaled.
@@ -144,26 +153,37 @@ impl Guarantees {
         Some(self.nominal(team) + limit)
     }
 
-    fn claim(&self, index: &Index<'_>, amounts: &Use, team: TeamId, depth: usize) -> MilliGpu {
+    fn claim(&self, index: &Index<'_>, amounts: &Use, team: TeamId, most: bool, depth: usize) -> MilliGpu {
         if depth > index.teams.len() {
             return MilliGpu::ZERO;
         }
         let below: MilliGpu =
-            index.children(Some(team)).map(|child| self.claim(index, amounts, child, depth + 1)).sum();
+            index.children(Some(team)).map(|child| self.claim(index, amounts, child, most, depth + 1)).sum();
         let lend_limit = index.quotas.get(&(team, self.pool)).and_then(|quota| quota.lend_limit);
-        let not_lent = lend_limit.map_or(MilliGpu::ZERO, |limit| (self.low(team) - limit).or_zero());
+        let guaranteed = if most { self.high(team) } else { self.low(team) };
+        let not_lent = lend_limit.map_or(MilliGpu::ZERO, |limit| (guaranteed - limit).or_zero());
         (below + amounts.own(team, self.pool)).max(not_lent)
     }
 
-    /// All claims on the pool.
+    /// Claims beyond what the pool surely has.
+    pub(super) fn may_be_over(&self, index: &Index<'_>, amounts: &Use) -> bool {
+        self.all_claims(index, amounts, true) > self.usable
+    }
+
+    /// All claims on the pool, at least.
     pub(super) fn claims(&self, index: &Index<'_>, amounts: &Use) -> MilliGpu {
+        self.all_claims(index, amounts, false)
+    }
+
+    fn all_claims(&self, index: &Index<'_>, amounts: &Use, most: bool) -> MilliGpu {
         let orphans: MilliGpu = amounts
             .own
             .iter()
             .filter(|((team, pool), _)| *pool == self.pool && !index.teams.contains_key(team))
             .map(|(_, milli)| *milli)
             .sum();
-        let teams: MilliGpu = index.children(None).map(|team| self.claim(index, amounts, team, 0)).sum();
+        let teams: MilliGpu =
+            index.children(None).map(|team| self.claim(index, amounts, team, most, 0)).sum();
         teams + orphans
     }
 }

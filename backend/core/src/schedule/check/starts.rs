@@ -22,7 +22,10 @@ pub(super) fn judge(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) 
             let what = if start.grow { "grows but does not run" } else { "starts but is not pending" };
             found.push(Violation::new("start_of_wrong_state", format!("job {} {what}", job.id)));
         }
-        may_start(index, job, found);
+        // Held means: starts nothing. What runs already may grow.
+        if !start.grow {
+            may_start(index, job, found);
+        }
         count_members(job, start, found);
         placements(index, job, &start.members, found);
         let pools: BTreeSet<Option<PoolId>> =
@@ -44,7 +47,7 @@ pub(super) fn judge(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) 
     queue_limits(index, plan, found);
 }
 
-pub(super) fn may_start(index: &Index<'_>, job: &Job, found: &mut Vec<Violation>) {
+fn may_start(index: &Index<'_>, job: &Job, found: &mut Vec<Violation>) {
     if job.held {
         found.push(Violation::new("held_job_served", format!("job {}", job.id)));
     }
@@ -133,7 +136,14 @@ fn queue_limits(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) {
             queue.max_running_jobs_per_user.is_some_and(|max| users.values().any(|&count| count > max));
         let over_gpus = queue.max_running_gpus.is_some_and(|max| gpus > max);
         if over_jobs || over_user || over_gpus {
-            let detail = format!("queue {}: {jobs} jobs, {} milli-GPU", queue.id, gpus.0);
+            let detail = format!(
+                "queue {}: {jobs} jobs of {:?}, {:?} a user, {} milli-GPU of {:?}",
+                queue.id,
+                queue.max_running_jobs,
+                queue.max_running_jobs_per_user,
+                gpus.0,
+                queue.max_running_gpus
+            );
             found.push(Violation::new("queue_limit_exceeded", detail));
         }
     }
