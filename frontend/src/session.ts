@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { showMe, signOut, updateMe } from "./api/operations";
 import { Problem } from "./api/problem";
 import type { Locale, Me } from "./api/types";
@@ -20,13 +20,18 @@ export function useMe() {
   });
 }
 
+/** Nothing of one person's answers stays for the next; "me" itself is watched and gets its new value. */
+export function forgetAnswers(client: QueryClient) {
+  client.removeQueries({ predicate: (query) => query.queryKey[0] !== "me" });
+}
+
 export function useSignOut() {
   const client = useQueryClient();
   return async () => {
     try {
       await signOut();
     } finally {
-      client.clear();
+      forgetAnswers(client);
       client.setQueryData(["me"], null);
     }
   };

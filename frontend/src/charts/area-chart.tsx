@@ -30,6 +30,7 @@ export default function AreaChart({ series, label, stacked, marks = [], height =
       animation: !window.matchMedia("(prefers-reduced-motion: reduce)").matches,
       animationDuration: 200,
       textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
+      aria: { enabled: true, decal: { show: true } },
       grid: { left: 8, right: 16, top: 36, bottom: 8, containLabel: true },
       legend: { top: 0, left: 0, textStyle: { color: ink } },
       tooltip: {

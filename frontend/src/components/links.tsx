@@ -1,9 +1,11 @@
 import { createLink, Link } from "@tanstack/react-router";
-import { Button } from "antd";
+import { Button, type ButtonProps } from "antd";
 import type { JobRef } from "../api/types";
 
 /** A button that leads somewhere: a real link, looking like what it stands beside. */
-export const ButtonLink = createLink(Button);
+export const ButtonLink = createLink(({ primary, ...rest }: ButtonProps & { primary?: boolean }) => (
+  <Button {...rest} type={primary ? "primary" : "default"} />
+));
 
 type Props = { job: Pick<JobRef, "id" | "name"> & { team?: JobRef["team"] }; withTeam?: boolean };
 export function JobLink({ job, withTeam = false }: Props) {

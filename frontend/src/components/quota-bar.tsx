@@ -84,7 +84,7 @@ function fillOf(kind: Segment["kind"], id: string): string {
   return `url(#${id}-${kind})`;
 }
 
-function Patterns({ id }: { id: string }) {
+export function Patterns({ id }: { id: string }) {
   return (
     <defs>
       <pattern id={`${id}-lent`} width="7" height="7" patternUnits="userSpaceOnUse">

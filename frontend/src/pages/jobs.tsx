@@ -1,23 +1,19 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { Button, Input, Table } from "antd";
-import { useMemo, useState } from "react";
+import { Button, Input } from "antd";
+import { useMemo } from "react";
 import { type JobFilter, listJobs } from "../api/operations";
-import { type Job, type JobCounts, KINDS, REASON_CODES } from "../api/types";
+import { type JobCounts, KINDS, REASON_CODES } from "../api/types";
 import { ChoosePool, ChooseTeam, ChooseWord } from "../components/choose";
 import { CsvButton } from "../components/csv-button";
 import { Answer, Nothing } from "../components/feedback";
-import { ButtonLink, JobLink } from "../components/links";
+import { ButtonLink } from "../components/links";
 import { Page } from "../components/page";
-import { JobMark } from "../components/tags";
-import { Since } from "../components/when";
 import { allPages } from "../lib/csv";
 import { useText } from "../lib/use-text";
-import { BulkActions } from "./jobs/bulk-actions";
 import { JOB_CSV } from "./jobs/csv-columns";
+import { JobTable } from "./jobs/job-table";
 import { StateTabs } from "./jobs/state-tabs";
-
-const VIRTUAL_FROM_ROWS = 200;
 
 export function JobsPage() {
   const { t } = useText();
@@ -46,7 +42,7 @@ export function JobsPage() {
             columns={JOB_CSV}
             rows={(onProgress) => allPages((cursor) => listJobs(filter, cursor, 200), onProgress)}
           />
-          <ButtonLink to="/jobs/new" type="primary">
+          <ButtonLink to="/jobs/new" primary>
             {t("submit.title")}
           </ButtonLink>
         </>
@@ -126,70 +122,5 @@ function Filters({ search, set }: { search: Search; set: (change: Partial<Search
       />
       {search.queue && <Button onClick={() => set({ queue: undefined })}>{t("jobs.one_queue")}</Button>}
     </div>
-  );
-}
-
-function JobTable({ rows }: { rows: Job[] }) {
-  const { t, n, word } = useText();
-  const [chosen, setChosen] = useState<string[]>([]);
-  const virtual = rows.length > VIRTUAL_FROM_ROWS;
-  return (
-    <>
-      <BulkActions jobs={rows.filter((job) => chosen.includes(job.id))} onDone={() => setChosen([])} />
-      <Table<Job>
-        size="small"
-        rowKey="id"
-        dataSource={rows}
-        pagination={false}
-        virtual={virtual}
-        scroll={virtual ? { x: 1100, y: 640 } : { x: "max-content" }}
-        rowSelection={{
-          selectedRowKeys: chosen,
-          onChange: (keys) => setChosen(keys.map(String)),
-          columnWidth: 40,
-          getTitleCheckboxProps: () => ({ "aria-label": t("jobs.choose_all") }) as object,
-          getCheckboxProps: (job) => ({ "aria-label": t("jobs.choose", { job: job.name }) }) as object,
-        }}
-        columns={[
-          { title: t("field.job"), key: "name", width: 240, render: (_, job) => <JobLink job={job} /> },
-          { title: t("field.state"), key: "state", width: 170, render: (_, job) => <JobMark job={job} /> },
-          { title: t("field.team"), key: "team", width: 130, render: (_, job) => job.team.name },
-          {
-            title: t("field.gpus"),
-            key: "gpus",
-            width: 80,
-            align: "right",
-            render: (_, job) => n(job.gpus_total),
-          },
-          { title: t("field.kind"), key: "kind", width: 110, render: (_, job) => word("kind", job.kind) },
-          {
-            title: t("field.priority"),
-            key: "priority",
-            width: 100,
-            render: (_, job) => word("priority", job.priority_class),
-          },
-          { title: t("field.user"), key: "user", width: 120, render: (_, job) => job.user.display_name },
-          {
-            title: t("field.submitted"),
-            key: "submitted",
-            width: 130,
-            render: (_, job) => <Since from={job.submitted_at} />,
-          },
-          {
-            title: t("field.reason"),
-            key: "reason",
-            width: 200,
-            render: (_, job) =>
-              job.reason && job.state === "queued" ? (
-                word("reason", job.reason.code)
-              ) : job.end_cause && job.finished_at ? (
-                word("end_cause", job.end_cause)
-              ) : (
-                <span className="quiet">–</span>
-              ),
-          },
-        ]}
-      />
-    </>
   );
 }

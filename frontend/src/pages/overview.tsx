@@ -22,7 +22,7 @@ export function OverviewPage() {
     <Page
       title={t("nav.overview")}
       actions={
-        <ButtonLink to="/jobs/new" type="primary">
+        <ButtonLink to="/jobs/new" primary>
           {t("submit.title")}
         </ButtonLink>
       }
@@ -104,7 +104,7 @@ function PoolTile({ pool }: { pool: Pool }) {
         {capacity.leaving_gpus > 0 && ` ${t("overview.leaving", { gpus: n(capacity.leaving_gpus) })}`}
       </p>
       <p className={gone ? "" : "quiet"}>
-        {t("overview.nodes", { ready: n(nodes.ready) })}
+        {t("overview.nodes", { count: nodes.ready })}
         {gone > 0 &&
           ` ${t("overview.nodes_out", { cordoned: n(nodes.cordoned), draining: n(nodes.draining), lost: n(nodes.lost) })}`}
       </p>

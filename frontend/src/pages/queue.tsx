@@ -38,7 +38,7 @@ function Actions({ queue }: { queue: Queue }) {
       <ButtonLink to="/jobs" search={{ queue: queue.id }}>
         {t("queue.jobs")}
       </ButtonLink>
-      <ButtonLink to="/jobs/new" search={{ team: queue.team.slug, queue: queue.slug }} type="primary">
+      <ButtonLink to="/jobs/new" search={{ team: queue.team.slug, queue: queue.slug }} primary>
         {t("submit.title")}
       </ButtonLink>
     </>
@@ -116,7 +116,7 @@ function Line({ places, more }: { places: LinePlace[]; more: boolean }) {
     <>
       <ol className="line" aria-label={t("queue.line_label")}>
         {places.map((place) => (
-          <li key={place.job.id} style={{ flexBasis: `${3 + (place.gpus_total / largest) * 14}rem` }}>
+          <li key={place.job.id} style={{ flexBasis: `${7 + (place.gpus_total / largest) * 11}rem` }}>
             <Link
               to="/jobs/$id"
               params={{ id: place.job.id }}

@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { signIn } from "../api/operations";
 import { ProblemAlert } from "../components/feedback";
 import { useText } from "../lib/use-text";
+import { forgetAnswers } from "../session";
 import { setLocale } from "../settings/preferences";
 import { ThemeChoice } from "../shell/header-bar";
 
@@ -21,7 +22,7 @@ export function SignInPage() {
     setError(null);
     try {
       const me = await signIn(username, password);
-      client.clear();
+      forgetAnswers(client);
       client.setQueryData(["me"], me);
     } catch (problem) {
       setError(problem);

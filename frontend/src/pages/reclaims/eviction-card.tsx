@@ -1,8 +1,10 @@
 import { Link } from "@tanstack/react-router";
+import { useId } from "react";
 import type { Eviction, Share } from "../../api/types";
 import { LeaveIcon } from "../../components/icons";
 import { JobLink } from "../../components/links";
 import { Facts } from "../../components/page";
+import { Patterns } from "../../components/quota-bar";
 import { DataTable } from "../../components/table";
 import { Mark, OutcomeMark } from "../../components/tags";
 import { useText } from "../../lib/use-text";
@@ -113,11 +115,13 @@ function Shares({ before, after }: { before: Share[]; after: Share[] }) {
 }
 
 function ShareBar({ share, most, words }: { share: Share | undefined; most: number; words: string }) {
+  const id = useId();
   const part = (gpus: number) => `${(gpus / most) * 100}%`;
   return (
     <div className="share">
       {share && (
         <svg width="100%" height="12" aria-hidden="true">
+          <Patterns id={id} />
           <rect
             className="fill-used"
             x="0"
@@ -126,7 +130,8 @@ function ShareBar({ share, most, words }: { share: Share | undefined; most: numb
             width={part(Math.min(share.used_gpus, share.guaranteed_gpus))}
           />
           <rect
-            className="fill-borrowed"
+            className="quota-borrowed"
+            fill={`url(#${id}-borrowed)`}
             x={part(share.guaranteed_gpus)}
             y="2"
             height="8"

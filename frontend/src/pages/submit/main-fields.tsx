@@ -90,7 +90,7 @@ export function MainFields({ team }: { team: string | undefined }) {
           },
         ]}
       >
-        <Input.TextArea autoSize={{ minRows: 2, maxRows: 8 }} className="code" spellCheck={false} />
+        <Input.TextArea rows={3} className="code" spellCheck={false} />
       </Form.Item>
     </>
   );

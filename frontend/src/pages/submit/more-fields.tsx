@@ -85,7 +85,7 @@ export function MoreFields({ open }: { open: boolean }) {
       <div className="row">
         {(["env", "labels", "node_labels"] as const).map((name) => (
           <Form.Item<FormValues> key={name} name={name} label={t(`submit.${name}`)} rules={[pairs]}>
-            <Input.TextArea autoSize={{ minRows: 2, maxRows: 8 }} className="code" spellCheck={false} />
+            <Input.TextArea rows={3} className="code" spellCheck={false} />
           </Form.Item>
         ))}
       </div>

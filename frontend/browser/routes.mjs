@@ -1,0 +1,32 @@
+/** Every page's address, with real ids where the server has something to show. Run in a signed-in page. */
+export async function findRoutes(page) {
+  const first = (path) =>
+    page.evaluate(async (asked) => {
+      const response = await fetch(`/api/v1${asked}`);
+      return response.ok ? ((await response.json()).items[0] ?? null) : null;
+    }, path);
+  const routes = {
+    overview: "/",
+    queues: "/queues",
+    jobs: "/jobs",
+    "jobs-new": "/jobs/new",
+    reclaims: "/reclaims",
+    nodes: "/nodes",
+    "nodes-table": "/nodes?show=table",
+    "not-found": "/no-such-page",
+  };
+  const queue = await first("/queues?limit=1");
+  if (queue) routes.queue = `/queues/${queue.id}`;
+  for (const state of ["queued", "running", "failed"]) {
+    const job = await first(`/jobs?state=${state}&limit=1`);
+    if (job) routes[`job-${state}`] = `/jobs/${job.id}`;
+  }
+  const job = await first("/jobs?limit=1");
+  if (job) routes.clone = `/jobs/new?from=${job.id}`;
+  const reclaim = await first("/reclaims?limit=1");
+  if (reclaim) {
+    routes.reclaim = `/reclaims/${reclaim.id}`;
+    if (reclaim.evictions[0]) routes.eviction = `/evictions/${reclaim.evictions[0].id}`;
+  }
+  return routes;
+}
