@@ -24,9 +24,9 @@ export async function keyboardRun(page, site, fail) {
   await page.locator("nav .main-menu").waitFor({ state: "attached" });
 
   await key("?");
-  await page.locator(".ant-modal .keys").waitFor();
+  await page.locator("dialog .keys").waitFor();
   await key("Escape");
-  await page.locator(".ant-modal .keys").waitFor({ state: "hidden" });
+  await page.locator("dialog .keys").waitFor({ state: "hidden" });
 
   await key("c");
   await page.waitForURL("**/jobs/new");
@@ -45,7 +45,7 @@ export async function keyboardRun(page, site, fail) {
   await page.waitForURL(/\/jobs\/[0-9a-f-]{36}/);
   await page.locator("main h1", { hasText: name }).waitFor();
   await page.locator(".verdict").first().waitFor();
-  const verdict = (await page.locator(".verdict").first().innerText()).trim();
+  const verdict = ((await page.locator(".verdict").first().textContent()) ?? "").trim();
   if (verdict.length < 5) fail("keyboard", "the job page says neither why it waits nor how it runs");
 
   await key("g");

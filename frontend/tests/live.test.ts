@@ -7,18 +7,18 @@ class FakeSource {
   readyState = 1;
   onopen: (() => void) | null = null;
   onerror: (() => void) | null = null;
-  heard = new Map<string, (event: unknown) => void>();
+  heard = new Map<string, (event: MessageEvent<string>) => void>();
   constructor(readonly url: string) {
     FakeSource.all.push(this);
   }
-  addEventListener(name: string, listener: (event: unknown) => void) {
+  addEventListener(name: string, listener: (event: MessageEvent<string>) => void) {
     this.heard.set(name, listener);
   }
   close() {
     this.readyState = 2;
   }
   say(change: unknown) {
-    this.heard.get("change")?.({ data: JSON.stringify(change) });
+    this.heard.get("change")?.(new MessageEvent("change", { data: JSON.stringify(change) }));
   }
 }
 
@@ -108,7 +108,7 @@ describe("the live stream", () => {
     expect(invalidated).toEqual([[[]]]);
   });
   it("ignores what is no change", () => {
-    source().heard.get("change")?.({ data: "not json" });
+    source().heard.get("change")?.(new MessageEvent("change", { data: "not json" }));
     vi.advanceTimersByTime(2000);
     expect(invalidated).toHaveLength(0);
   });

@@ -54,7 +54,7 @@ function submit(body) {
     return [
       422,
       {
-        code: "validation_failed",
+        code: "invalid_body",
         title: "Some fields are wrong",
         errors: [{ pointer: "/gpus", code: "too_many", detail: "at most 64 here" }],
       },
@@ -244,7 +244,7 @@ const server = createServer(async (request, response) => {
   const path = parts.join("/");
   if (path === "auth/sign-in") {
     if (body.username !== "lin" || body.password !== "reeve")
-      return send(401, { code: "invalid_credentials", title: "Wrong" });
+      return send(401, { code: "sign_in_failed", title: "Wrong" });
     return send(200, { user: data.me }, { "set-cookie": "reeve_session=1; HttpOnly; Path=/" });
   }
   if (path === "auth/sign-out")

@@ -223,7 +223,9 @@ export type Job = {
   min_replicas: number;
   max_replicas: number;
   gpus_total: number;
-  pools: PoolRef[];
+  /** Slugs, in the job's order; empty = any. */
+  pools: string[];
+  pool: string | null;
   gpu_model: string | null;
   node_labels: Record<string, string>;
   require_topology: string | null;
@@ -250,7 +252,7 @@ export type Job = {
   end_cause: string | null;
   end_detail: string | null;
   reason: { code: ReasonCode; since: string | null } | null;
-  leave: { cause: Cause; leave_by: string; eviction_id: string | null } | null;
+  leave: { cause: Cause; leave_by: string | null; eviction_id: string | null } | null;
   version: number;
 };
 export type JobCounts = Partial<Record<JobState, number>>;
@@ -277,7 +279,7 @@ export type Explain = {
     blocked_by: string | null;
   }[];
   evictions_awaited: { job: JobRef; leave_by: string }[];
-  as_of: string;
+  as_of: string | null;
 };
 
 export type Member = {
@@ -377,7 +379,7 @@ export type Eviction = {
     tier: number;
     lost_gpu_secs: number;
     candidates: number;
-    runner_up: { job: JobRef; decided_by: string } | null;
+    runner_up: { job: JobRef | null; decided_by: string } | null;
   };
   shares_before: Share[];
   shares_after: Share[];

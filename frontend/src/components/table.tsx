@@ -64,7 +64,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, maxHeight, window
 function Spacer({ rows, columns }: { rows: number; columns: number }) {
   if (rows === 0) return null;
   return (
-    <tr role="presentation">
+    <tr>
       <td colSpan={columns} className="spacer" style={{ height: rows * ROW_PX }} />
     </tr>
   );

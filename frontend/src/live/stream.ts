@@ -2,9 +2,12 @@ import { refresh } from "../api/client";
 import { type Change, type Key, keysOfAll } from "./invalidation";
 
 export type LiveState = { link: "connecting" | "live" | "lost"; since: number };
-type Source = Pick<EventSource, "close" | "readyState" | "addEventListener"> & {
+type Source = {
+  readonly readyState: number;
   onopen: unknown;
   onerror: unknown;
+  addEventListener: (name: string, listener: (event: MessageEvent<string>) => void) => void;
+  close: () => void;
 };
 type Parts = {
   open: (url: string) => Source;
@@ -73,7 +76,7 @@ export function followChanges(parts: Parts): () => void {
       retryTimer = setTimeout(reopen, wait);
     };
     opened.addEventListener("change", (event) => {
-      const change = parse((event as MessageEvent<string>).data);
+      const change = parse(event.data);
       if (change) take(change);
     });
     opened.addEventListener("resync", () => take({ type: "resync" }));

@@ -72,7 +72,8 @@ function Standing({ job }: { job: Job }) {
   if (job.leave) {
     return (
       <p className="verdict bad">
-        {t("job.leaving", { cause: word("cause", job.leave.cause) })} <Until to={job.leave.leave_by} />{" "}
+        {t("job.leaving", { cause: word("cause", job.leave.cause) })}{" "}
+        {job.leave.leave_by && <Until to={job.leave.leave_by} />}{" "}
         {job.leave.eviction_id && (
           <Link to="/evictions/$id" params={{ id: job.leave.eviction_id }}>
             {t("job.why_me")}
@@ -139,7 +140,7 @@ function JobFacts({ job }: { job: Job }) {
         ],
         [t("submit.cpu_milli"), job.cpu_milli ? n(job.cpu_milli) : null],
         [t("submit.memory_mib"), job.memory_mib ? formatMib(job.memory_mib, locale) : null],
-        [t("submit.pools"), job.pools.map((pool) => pool.slug).join(" ")],
+        [t("submit.pools"), job.pools.join(" ")],
         [t("submit.gpu_model"), job.gpu_model],
         [t("submit.require_topology"), job.require_topology],
         [t("submit.prefer_topology"), job.prefer_topology],

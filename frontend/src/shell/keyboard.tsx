@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
-import { Modal } from "antd";
 import { useEffect, useState } from "react";
+import { Dialog } from "../components/confirm";
 import { useText } from "../lib/use-text";
 
 const HELP = "reeve:keyboard-help";
@@ -57,7 +57,7 @@ export function KeyboardHelp() {
     };
   }, [navigate]);
   return (
-    <Modal open={open} onCancel={() => setOpen(false)} footer={null} title={t("keys.title")}>
+    <Dialog open={open} onClose={() => setOpen(false)} title={t("keys.title")}>
       <dl className="keys">
         {KEYS.map(([keys, name]) => (
           <div key={name}>
@@ -70,6 +70,6 @@ export function KeyboardHelp() {
           </div>
         ))}
       </dl>
-    </Modal>
+    </Dialog>
   );
 }

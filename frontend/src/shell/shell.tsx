@@ -1,6 +1,7 @@
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { Layout, Spin } from "antd";
 import { useEffect, useRef } from "react";
+import { ConfirmProvider } from "../components/confirm";
 import { ProblemAlert } from "../components/feedback";
 import { useText } from "../lib/use-text";
 import { LiveProvider } from "../live/context";
@@ -33,19 +34,21 @@ export function Shell() {
   if (me.data === null) return <SignInPage />;
   return (
     <LiveProvider>
-      <a className="skip" href="#main">
-        {t("nav.skip")}
-      </a>
-      <Layout className="shell">
-        <Layout.Sider width={208} breakpoint="lg" collapsedWidth={0} zeroWidthTriggerStyle={{ top: 8 }}>
-          <MainMenu />
-        </Layout.Sider>
-        <Layout>
-          <HeaderBar me={me.data} />
-          <MainArea />
+      <ConfirmProvider>
+        <a className="skip" href="#main">
+          {t("nav.skip")}
+        </a>
+        <Layout className="shell">
+          <Layout.Sider width={208} breakpoint="lg" collapsedWidth={0} zeroWidthTriggerStyle={{ top: 8 }}>
+            <MainMenu />
+          </Layout.Sider>
+          <Layout>
+            <HeaderBar me={me.data} />
+            <MainArea />
+          </Layout>
         </Layout>
-      </Layout>
-      <KeyboardHelp />
+        <KeyboardHelp />
+      </ConfirmProvider>
     </LiveProvider>
   );
 }

@@ -1,8 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { App, Button } from "antd";
+import { Button } from "antd";
 import { useState } from "react";
 import { actOnJob, type JobAct } from "../../api/operations";
 import type { Job } from "../../api/types";
+import { useConfirm } from "../../components/confirm";
 import { ProblemAlert } from "../../components/feedback";
 import { ButtonLink } from "../../components/links";
 import { useText } from "../../lib/use-text";
@@ -11,7 +12,7 @@ import { actsOn } from "./acts";
 /** What can be done now. What takes something away is asked back, saying what it takes. */
 export function JobActions({ job }: { job: Job }) {
   const { t } = useText();
-  const { modal } = App.useApp();
+  const confirm = useConfirm();
   const client = useQueryClient();
   const [busy, setBusy] = useState<JobAct | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -30,12 +31,11 @@ export function JobActions({ job }: { job: Job }) {
   };
   const start = (act: JobAct) => {
     if (act === "hold" || act === "release") return void run(act);
-    modal.confirm({
+    confirm({
       title: t(`act.ask_${act}`, { job: job.name }),
       content: job.state === "queued" ? t("act.queued_text") : t(`act.${act}_text`),
       okText: t(`act.${act}`),
-      okButtonProps: { danger: act === "cancel" },
-      cancelText: t("action.back"),
+      danger: act === "cancel",
       onOk: () => run(act),
     });
   };

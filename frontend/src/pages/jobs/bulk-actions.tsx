@@ -1,8 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { App, Button } from "antd";
+import { Button } from "antd";
 import { useState } from "react";
 import { actOnJob, type JobAct } from "../../api/operations";
 import type { Job } from "../../api/types";
+import { useConfirm } from "../../components/confirm";
 import { ProblemAlert } from "../../components/feedback";
 import { useText } from "../../lib/use-text";
 import { actsOn } from "../job/acts";
@@ -13,7 +14,7 @@ const ACTS: JobAct[] = ["hold", "release", "requeue", "cancel"];
 /** The same act on many jobs, one call each; those refused stay listed with the reason. */
 export function BulkActions({ jobs, onDone }: { jobs: Job[]; onDone: () => void }) {
   const { t, n } = useText();
-  const { modal } = App.useApp();
+  const confirm = useConfirm();
   const client = useQueryClient();
   const [done, setDone] = useState<number | null>(null);
   const [failed, setFailed] = useState<Failed[]>([]);
@@ -35,11 +36,10 @@ export function BulkActions({ jobs, onDone }: { jobs: Job[]; onDone: () => void 
     if (refused.length === 0) onDone();
   };
   const ask = (act: JobAct, count: number) =>
-    modal.confirm({
+    confirm({
       title: t(`bulk.ask_${act}`, { count }),
       okText: t(`act.${act}`),
-      okButtonProps: { danger: act === "cancel" },
-      cancelText: t("action.back"),
+      danger: act === "cancel",
       onOk: () => run(act),
     });
   if (jobs.length === 0 && failed.length === 0) return null;

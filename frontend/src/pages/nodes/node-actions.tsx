@@ -1,8 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { App, Button } from "antd";
+import { Button } from "antd";
 import { useState } from "react";
 import { actOnNode } from "../../api/operations";
 import type { Node } from "../../api/types";
+import { useConfirm } from "../../components/confirm";
 import { ProblemAlert } from "../../components/feedback";
 import { useText } from "../../lib/use-text";
 import { isAdmin, useMe } from "../../session";
@@ -12,7 +13,7 @@ type Act = "cordon" | "uncordon" | "drain";
 /** For platform admins: take a node out of scheduling, empty it, or put it back. */
 export function NodeActions({ node }: { node: Node }) {
   const { t } = useText();
-  const { modal } = App.useApp();
+  const confirm = useConfirm();
   const client = useQueryClient();
   const me = useMe();
   const [error, setError] = useState<unknown>(null);
@@ -27,12 +28,11 @@ export function NodeActions({ node }: { node: Node }) {
     void client.invalidateQueries({ queryKey: ["nodes"] });
   };
   const drain = () =>
-    modal.confirm({
+    confirm({
       title: t("nodes.ask_drain", { node: node.name }),
       content: t("nodes.drain_text"),
       okText: t("nodes.drain"),
-      okButtonProps: { danger: true },
-      cancelText: t("action.back"),
+      danger: true,
       onOk: () => run("drain"),
     });
   const named = (act: Act) => ({ "aria-label": `${t(`nodes.${act}`)} ${node.name}` });

@@ -23,7 +23,10 @@ export function NeedsYou({ items }: { items: NeedsMe[] }) {
                 void navigate({ href: item.link });
               }}
             >
-              {t(keyOf(item), { defaultValue: t("needs.other", { what: item.type }), ...item.params })}
+              {t(`needs.${keyOf(item)}`, {
+                defaultValue: t("needs.other", { what: item.type }),
+                ...item.params,
+              })}
             </a>
           </li>
         ))}
@@ -32,4 +35,4 @@ export function NeedsYou({ items }: { items: NeedsMe[] }) {
   );
 }
 
-const keyOf = (item: NeedsMe) => `needs.${item.text_key.replace(/^needs(_me)?\./, "").replaceAll(".", "_")}`;
+const keyOf = (item: NeedsMe) => item.text_key.replace(/^needs(_me)?\./, "").replaceAll(".", "_");

@@ -1,8 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { App, Button } from "antd";
+import { Button } from "antd";
 import { useState } from "react";
 import { updateQueue } from "../../api/operations";
 import type { Queue } from "../../api/types";
+import { useConfirm } from "../../components/confirm";
 import { ProblemAlert } from "../../components/feedback";
 import { useText } from "../../lib/use-text";
 import { mayLead, useMe } from "../../session";
@@ -10,7 +11,7 @@ import { mayLead, useMe } from "../../session";
 /** Opens or holds a queue. Holding stops new starts only, and is asked back first. */
 export function QueueSwitch({ queue }: { queue: Queue }) {
   const { t } = useText();
-  const { modal } = App.useApp();
+  const confirm = useConfirm();
   const client = useQueryClient();
   const me = useMe();
   const [busy, setBusy] = useState(false);
@@ -29,11 +30,10 @@ export function QueueSwitch({ queue }: { queue: Queue }) {
     }
   };
   const hold = () =>
-    modal.confirm({
+    confirm({
       title: t("queue.hold_title", { queue: queue.name }),
       content: t("queue.hold_text"),
       okText: t("queue.hold"),
-      cancelText: t("action.back"),
       onOk: () => change("held"),
     });
   return (

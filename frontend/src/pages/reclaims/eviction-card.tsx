@@ -56,7 +56,8 @@ export function EvictionCard({ eviction, open = false }: { eviction: Eviction; o
               t("eviction.runner_up"),
               why.runner_up && (
                 <>
-                  <JobLink job={why.runner_up.job} withTeam />: {word("decided_by", why.runner_up.decided_by)}
+                  {why.runner_up.job && <JobLink job={why.runner_up.job} withTeam />}{" "}
+                  {word("decided_by", why.runner_up.decided_by)}
                 </>
               ),
             ],

@@ -88,7 +88,7 @@ export function valuesOf(job: Job | null): FormValues {
   if (!job) {
     return {
       name: "",
-      kind: "batch",
+      kind: "training",
       gpus: 1,
       replicas: 1,
       node_labels: "",
@@ -117,7 +117,7 @@ export function valuesOf(job: Job | null): FormValues {
     gpu_memory_mib: job.gpu_memory_mib,
     cpu_milli: job.cpu_milli || null,
     memory_mib: job.memory_mib || null,
-    pools: job.pools.map((pool) => pool.slug),
+    pools: job.pools,
     gpu_model: job.gpu_model ?? "",
     require_topology: job.require_topology ?? "",
     prefer_topology: job.prefer_topology ?? "",
