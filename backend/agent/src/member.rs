@@ -9,6 +9,7 @@ use crate::record::{Leave, Record, Stop};
 use crate::runner::{Notice, Observed, Runner};
 use crate::server_time::ServerTime;
 use crate::shim::Exit;
+use chrono::{DateTime, Utc};
 use nix::sys::signal::Signal;
 use reeve_core::job::{CheckpointMode, MemberState};
 use reeve_wire::desired::Order;
@@ -150,7 +151,7 @@ impl Record {
             return false;
         }
         self.acknowledged = heard;
-        self.checkpointed_at = Some(moment.server_time.at(moment.now));
+        self.checkpointed_at = Some(self.told_at(moment, moment.now));
         if let Some(leave) = &mut self.leave {
             // One that was written before the job was asked is a checkpoint, but not the answer.
             leave.acknowledged = leave.signalled || !leave.checkpoint;
@@ -230,6 +231,15 @@ impl Record {
         }
     }
 
+    /// A moment by the server's clock, counted from the member's start where that is known: what it ran is then
+    /// exact, and its moments keep their order, however that clock is seen just now.
+    fn told_at(&self, moment: &Moment, at: BootTime) -> DateTime<Utc> {
+        match (self.started, self.started_at) {
+            (Some(since), Some(started_at)) => ServerTime::new(started_at, since).at(at),
+            _ => moment.server_time.at(at),
+        }
+    }
+
     fn finish(&mut self, exit: Exit, moment: &Moment) -> bool {
         self.lease_lost |= exit.lease_lost;
         self.pid = self.pid.or(exit.pid);
@@ -237,11 +247,7 @@ impl Record {
             self.started = Some(since);
             self.started_at.get_or_insert(moment.server_time.at(since));
         }
-        // Counted from its start where that is known: what it ran is then exact, however the server's clock is seen now.
-        let at = match (self.started, self.started_at) {
-            (Some(since), Some(started_at)) => ServerTime::new(started_at, since).at(exit.at),
-            _ => moment.server_time.at(exit.at),
-        };
+        let at = self.told_at(moment, exit.at);
         // Asked for a checkpoint and gone with success: that was the answer.
         let answered = self.leave.as_ref().is_some_and(|leave| {
             leave.checkpoint && leave.signalled && self.checkpoint == CheckpointMode::OnSignal
@@ -280,7 +286,7 @@ impl Record {
     fn vanish(&mut self, moment: &Moment) -> bool {
         warn!(job = %self.key.job_id, run = self.key.run_number, "vanished: no trace of it, and no exit status");
         self.end = Some(MemberEnd {
-            at: moment.server_time.at(moment.now),
+            at: self.told_at(moment, moment.now),
             exit_code: None,
             signal: None,
             start_error: None,

@@ -90,7 +90,12 @@ impl Node {
                     warn!(%error, "cannot read a member's record: what it ran is ended");
                     None
                 });
-            let Some(mut record) = record.filter(|record| !record.settled) else { continue };
+            let Some(mut record) = record else { continue };
+            if record.settled {
+                // Its end is told; the rest of its log may not be.
+                self.parts.logs.watch(&key, &entry.path(), true);
+                continue;
+            }
             if record.is_live() && record.boot_id != boot {
                 record.survive_boot(&moment, self.parts.runner.as_mut());
             }

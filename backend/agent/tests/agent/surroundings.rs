@@ -157,3 +157,47 @@ fn a_whole_fleet_joins_and_reports_from_one_process() {
         .collect();
     assert_eq!(gpus.len(), 8 * 88, "every GPU has a UUID of its own");
 }
+
+#[test]
+fn a_killed_fleet_finds_its_timers_further_on() {
+    let mut world = World::new();
+    let start = |world: &mut World| {
+        let mut command = world.command("simulate");
+        command.args(["--nodes", "1", "--time-scale", "10", "--prefix", "sim"]);
+        world.agent = Some(command.spawn().unwrap());
+    };
+    start(&mut world);
+    let mut member = sh("never run");
+    member.spec.env.insert("REEVE_SIM_DURATION_SECS".into(), "20".into());
+    let key = world.run(&member);
+    super::agent::wait_for("it runs", || world.server.member(&key)?.started_at);
+    world.kill9_agent();
+    start(&mut world);
+    let (report, end) = world.ended(&key);
+    assert_eq!((end.exit_code, end.vanished), (Some(0), false));
+    let ran = (end.at - report.started_at.unwrap()).num_milliseconds();
+    assert!((2_000..=2_002).contains(&ran), "{ran} ms: it went on while nobody looked");
+}
+
+#[test]
+fn jobs_of_another_user_cannot_read_the_node_s_credential() {
+    if !nix::unistd::Uid::effective().is_root() {
+        eprintln!("skipped: only root can start processes as another user");
+        return;
+    }
+    let mut world = World::new();
+    std::fs::set_permissions(world.folder.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
+    world.start_agent(&["--job-user", "nobody"]);
+    let identity = world.state_dir().join("identity.json");
+    let key = world.sh(&format!(
+        "id -un; cat {} || echo refused; echo mine > \"$REEVE_CHECKPOINT_DIR/step\" && pwd",
+        identity.display()
+    ));
+    let log = world.log(&key);
+    assert!(
+        log.starts_with("nobody\n") && log.contains("refused\n") && !log.contains("reeve_node_"),
+        "{log}"
+    );
+    assert!(log.ends_with(&format!("work/{}\n", key.job_id)), "{log}");
+    assert_eq!(std::fs::read_to_string(world.checkpoint_dir(&key).join("step")).unwrap(), "mine\n");
+}
