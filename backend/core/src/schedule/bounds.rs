@@ -124,7 +124,7 @@ pub(super) fn over_cap(state: &State<'_, '_>, job: usize, pool: usize) -> Bound 
     if asks == 0 {
         return None;
     }
-    if row.base_never_evicted {
+    if row.base_inside_only {
         let most = state.most_never(job, pool);
         if asks > most {
             return found("never_evicted_beyond_guarantee", most);

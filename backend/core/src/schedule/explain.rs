@@ -173,7 +173,7 @@ fn no_quota(state: &State<'_, '_>, job: usize, pool: usize) -> Option<Found> {
     }
     let limits = &state.limits[pool];
     let used = state.later[pool].used[team];
-    if row.base_never_evicted && !state.never_fits(job, pool, asks) {
+    if row.base_inside_only && !state.never_fits(job, pool, asks) {
         let guaranteed = limits.guaranteed[team];
         let numbers = gpu_numbers(&[("asks", asks), ("used", used), ("guaranteed", guaranteed)]);
         let help = Help::WaitForOwnJobs { gpus: ceil_gpus(asks) };

@@ -49,7 +49,7 @@ fn keep(state: &mut State<'_, '_>, nomination: &Nomination) -> Result<(), DropRe
     if holds.len() != expected || !nodes_take_work || state.quota_later(job, pool, row.base_milli).is_err() {
         return Err(DropReason::NoLongerFits);
     }
-    if row.base_never_evicted && !state.never_fits(job, pool, row.base_milli) {
+    if row.base_inside_only && !state.never_fits(job, pool, row.base_milli) {
         return Err(DropReason::NoLongerFits);
     }
     let free_now = holds.iter().all(|hold| state.space.is_free_now(hold));

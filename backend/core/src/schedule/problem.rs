@@ -61,7 +61,9 @@ pub(super) struct JobRow<'a> {
     /// Until when its base cannot be taken.
     pub(super) protected_until: DateTime<Utc>,
     pub(super) tier: u8,
-    /// Its base lives only inside guarantee and is never a victim.
+    /// Its base may not sit on a loan.
+    pub(super) base_inside_only: bool,
+    /// Its base is never a victim.
     pub(super) base_never_evicted: bool,
     pub(super) surplus_never_evicted: bool,
 }
@@ -324,7 +326,8 @@ impl<'a> Problem<'a> {
             started_at,
             protected_until: started_at + protection,
             tier: tier_of(job),
-            base_never_evicted: !job.preemptible || !rules.may_borrow,
+            base_inside_only: !job.preemptible || !rules.may_borrow || job.kind == Kind::Inference,
+            base_never_evicted: !job.preemptible || job.kind == Kind::Inference,
             surplus_never_evicted: !job.preemptible,
         }
     }

@@ -42,6 +42,8 @@ pub(super) enum Verdict {
     May(Right),
     /// Protected by its minimum run time until then.
     Protected(DateTime<Utc>),
+    /// Only this far below its team's guarantee, which this evictor may not go, or not yet.
+    BelowGuarantee,
     Never,
 }
 
@@ -51,12 +53,12 @@ pub(super) fn right(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Ver
         return Verdict::Never;
     }
     let Some(team) = row.team else { return Verdict::Never };
-    let right = if team == evictor.team {
+    let verdict = if team == evictor.team {
         within_team(state, evictor, unit)
     } else {
         across_teams(state, evictor, unit, team)
     };
-    let Some(right) = right else { return Verdict::Never };
+    let Verdict::May(right) = verdict else { return verdict };
     let protected = unit.surplus.is_none() && !state.jobs[unit.job].fresh;
     if protected && row.protected_until > state.problem.now && !evictor.past_protection {
         return Verdict::Protected(row.protected_until);
@@ -65,7 +67,7 @@ pub(super) fn right(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Ver
 }
 
 /// Rule 4.2.
-fn within_team(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Option<Right> {
+fn within_team(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Verdict {
     let (asking, victim) = (state.problem.jobs[evictor.job].job, state.problem.jobs[unit.job].job);
     let lower = victim.priority < asking.priority;
     let newer_equal = victim.priority == asking.priority
@@ -76,55 +78,76 @@ fn within_team(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Option<R
         PreemptWithinTeam::Off => state.jobs[unit.job].fresh && lower,
     };
     let rank = u8::from(evictor.inside);
-    may.then_some(Right { cause: EvictionCause::Preemption, rank, overshoot: 0 })
+    if may {
+        Verdict::May(Right { cause: EvictionCause::Preemption, rank, overshoot: 0 })
+    } else {
+        Verdict::Never
+    }
 }
 
-fn across_teams(state: &State<'_, '_>, evictor: &Evictor, unit: Unit, team: usize) -> Option<Right> {
+fn across_teams(state: &State<'_, '_>, evictor: &Evictor, unit: Unit, team: usize) -> Verdict {
     let (ledger, limits) = (&state.later[evictor.pool], &state.limits[evictor.pool]);
-    let (asking_side, victim_side) = state.tree.fork(evictor.team, team)?;
+    let Some((asking_side, victim_side)) = state.tree.fork(evictor.team, team) else { return Verdict::Never };
     let amount = unit.milli(state);
     if amount == 0 || evictor.milli == 0 {
-        return None;
+        return Verdict::Never;
     }
     // Every level of the victim's branch must be on loan, or the eviction would hit a guarantee.
     let mut overshoot = 0;
     for node in state.tree.path(team) {
         let (used, guaranteed) = (ledger.used[node], limits.guaranteed[node]);
         if used <= guaranteed {
-            return None;
+            return Verdict::Never;
         }
         overshoot = overshoot.max(guaranteed - (used - amount));
         if node == victim_side {
             break;
         }
     }
-    let indivisible = unit.surplus.is_none();
+    let Some(cause) = cause_across(state, evictor, unit, (asking_side, victim_side)) else {
+        return Verdict::Never;
+    };
+    let owner = cause == EvictionCause::Reclaim;
+    // Surplus members are divisible: fewer of them always work.
+    if overshoot > 0 && !(owner && evictor.may_overshoot && unit.surplus.is_none()) {
+        return Verdict::BelowGuarantee;
+    }
+    let rank = match cause {
+        EvictionCause::Reclaim => u8::from(!evictor.inside),
+        EvictionCause::BorrowPreemption => 2,
+        _ => 3,
+    };
+    Verdict::May(Right { cause, rank, overshoot })
+}
+
+/// The rule that lets the evictor take this loan, if any.
+fn cause_across(
+    state: &State<'_, '_>,
+    evictor: &Evictor,
+    unit: Unit,
+    (asking_side, victim_side): (usize, usize),
+) -> Option<EvictionCause> {
+    let (ledger, limits) = (&state.later[evictor.pool], &state.limits[evictor.pool]);
     let (asking, victim) = (state.problem.jobs[evictor.job].job, state.problem.jobs[unit.job].job);
     let policy = &state.problem.snapshot.policy;
-    let inside = ledger.used[asking_side] + evictor.milli <= limits.guaranteed[asking_side];
     let lower = victim.priority < asking.priority;
-    let reclaim = match policy.reclaim {
-        ReclaimMode::Any => true,
-        ReclaimMode::LowerPriority => lower,
-        ReclaimMode::Off => false,
-    };
-    if inside && reclaim && (overshoot == 0 || (evictor.may_overshoot && indivisible)) {
-        let rank = u8::from(!evictor.inside);
-        return Some(Right { cause: EvictionCause::Reclaim, rank, overshoot });
+    if ledger.used[asking_side] + evictor.milli <= limits.guaranteed[asking_side] {
+        let may = match policy.reclaim {
+            ReclaimMode::Any => true,
+            ReclaimMode::LowerPriority => lower,
+            ReclaimMode::Off => false,
+        };
+        return may.then_some(EvictionCause::Reclaim);
     }
-    if overshoot > 0 || inside {
-        return None;
-    }
-    let low_enough = policy.borrow_preemption_max_priority.is_some_and(|max| victim.priority.0 <= max);
-    if low_enough && lower {
-        return Some(Right { cause: EvictionCause::BorrowPreemption, rank: 2, overshoot: 0 });
+    if lower && policy.borrow_preemption_max_priority.is_some_and(|max| victim.priority.0 <= max) {
+        return Some(EvictionCause::BorrowPreemption);
     }
     let fairer = || {
         let mine = ledger.share(limits, asking_side, evictor.milli);
         mine.is_less(ledger.share(limits, victim_side, 0))
     };
     let rebalances = policy.rebalance != Rebalance::Off && victim.priority <= asking.priority && fairer();
-    rebalances.then_some(Right { cause: EvictionCause::Rebalance, rank: 3, overshoot: 0 })
+    rebalances.then_some(EvictionCause::Rebalance)
 }
 
 /// The share by which a unit's team competes with the evictor's: at the fork of their branches.

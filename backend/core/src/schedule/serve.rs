@@ -83,7 +83,7 @@ impl Desk {
     /// A place that is neither held nor promised, within quota.
     fn open_place(&mut self, state: &State<'_, '_>, job: usize, pool: usize) -> Option<Vec<Hold>> {
         let row = &state.problem.jobs[job];
-        let never = row.base_never_evicted && !state.never_fits(job, pool, row.base_milli);
+        let never = row.base_inside_only && !state.never_fits(job, pool, row.base_milli);
         if never
             || state.quota(job, pool, row.base_milli).is_err()
             || self.no_open.contains(&(row.class, pool))
@@ -110,7 +110,7 @@ impl Desk {
         let problem = state.problem;
         let row = &problem.jobs[job];
         let Some(team) = row.team else { return Served::Blocked };
-        if row.base_never_evicted && !state.never_fits(job, pool, row.base_milli) {
+        if row.base_inside_only && !state.never_fits(job, pool, row.base_milli) {
             return Served::Blocked;
         }
         let level = state.inside(job, pool);

@@ -148,7 +148,7 @@ impl<'p, 'a> State<'p, 'a> {
         let row = &self.problem.jobs[job];
         if row.surplus_never_evicted {
             self.jobs[job].members.iter().map(|member| member.milli).sum()
-        } else if row.base_never_evicted {
+        } else if row.base_inside_only {
             row.base_milli.min(self.jobs[job].members.iter().map(|member| member.milli).sum())
         } else {
             0
@@ -262,7 +262,7 @@ impl<'p, 'a> State<'p, 'a> {
         let row = &self.problem.jobs[job];
         self.charge(job, pool, row.base_milli, Count::Later);
         self.count_queue(job, Count::Later, 1);
-        if row.base_never_evicted {
+        if row.base_inside_only {
             self.charge_never(job, pool, row.base_milli, 1);
         }
         self.jobs[job].pool = Some(pool);
@@ -279,7 +279,7 @@ impl<'p, 'a> State<'p, 'a> {
         let row = &self.problem.jobs[job];
         self.charge(job, pool, -row.base_milli, Count::Later);
         self.count_queue(job, Count::Later, -1);
-        if row.base_never_evicted {
+        if row.base_inside_only {
             self.charge_never(job, pool, row.base_milli, -1);
         }
         Some((pool, holds))

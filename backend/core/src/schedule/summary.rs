@@ -47,7 +47,7 @@ pub(super) fn contended(state: &State<'_, '_>, lines: &[Line]) -> Vec<bool> {
             continue;
         }
         for &pool in &row.pools {
-            let never = row.base_never_evicted && !state.never_fits(job, pool, row.base_milli);
+            let never = row.base_inside_only && !state.never_fits(job, pool, row.base_milli);
             contended[pool] |= !never && state.quota_later(job, pool, row.base_milli).is_ok();
         }
     }

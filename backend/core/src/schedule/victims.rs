@@ -70,30 +70,43 @@ pub(super) struct Search<'s, 'p, 'a> {
     pub(super) protected_until: Option<DateTime<Utc>>,
     /// What all candidates hold together.
     pub(super) takeable_milli: i64,
+    /// Some unit was refused because its team would fall below its guarantee.
+    hit_a_guarantee: bool,
+    largest_first: bool,
 }
 
 impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
     pub(super) fn new(state: &'s mut State<'p, 'a>, evictor: Evictor, budget: Budget) -> Self {
-        Self { state, evictor, budget, chosen: Vec::new(), protected_until: None, takeable_milli: 0 }
+        Self {
+            state,
+            evictor,
+            budget,
+            chosen: Vec::new(),
+            protected_until: None,
+            takeable_milli: 0,
+            hit_a_guarantee: false,
+            largest_first: false,
+        }
     }
 
-    /// The best set found, without pushing a team below its guarantee if any such set is found.
+    /// The best set found: by the policy's order; if guarantees stood in the way, with the largest loans
+    /// first; and only if no such set is found, below a guarantee (rule 2.5).
     pub(super) fn run(&mut self) -> Result<Option<Found>, OutOfBudget> {
         let candidates = self.candidates();
-        if candidates.is_empty() && !self.try_overshoot() {
+        if candidates.is_empty() && !self.hit_a_guarantee {
             return Ok(None);
         }
-        let mut found = self.run_once();
-        if matches!(found, Ok(None)) && self.try_overshoot() {
-            self.evictor.may_overshoot = true;
-            found = self.run_once();
+        for (largest_first, may_overshoot) in [(false, false), (true, false), (false, true)] {
+            if (largest_first || may_overshoot) && !self.hit_a_guarantee {
+                break;
+            }
+            self.largest_first = largest_first;
+            self.evictor.may_overshoot = may_overshoot;
+            if let Some(found) = self.run_once()? {
+                return Ok(Some(Found { candidates, ..found }));
+            }
         }
-        Ok(found?.map(|found| Found { candidates, ..found }))
-    }
-
-    /// Only an owner may overshoot, and only where somebody holds an indivisible loan.
-    fn try_overshoot(&self) -> bool {
-        self.state.limits[self.evictor.pool].guaranteed.iter().any(|&guaranteed| guaranteed > 0)
+        Ok(None)
     }
 
     fn run_once(&mut self) -> Result<Option<Found>, OutOfBudget> {
@@ -204,14 +217,14 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             };
             self.choose(key.unit, right);
         }
-        for at in (before..self.chosen.len()).rev() {
-            let tried = self.chosen.remove(at);
-            self.put_back(&tried);
-            if !room(self.state) {
-                self.take_again(&tried);
-                self.chosen.insert(at, tried);
+        let mut set: Vec<Unit> = self.chosen[before..].iter().map(|chosen| chosen.key.unit).collect();
+        for unit in set.clone().into_iter().rev() {
+            let without: Vec<Unit> = set.iter().copied().filter(|&other| other != unit).collect();
+            if self.choose_all(&without, before) && room(self.state) {
+                set = without;
             }
         }
+        self.choose_all(&set, before);
         let keys: Vec<UnitKey> = self.chosen[before..].iter().map(|chosen| chosen.key).collect();
         self.restore_down_to(before);
         Ok(Some((SetKey::new(&keys, node), keys.into_iter().map(|key| key.unit).collect())))
@@ -257,22 +270,13 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
     /// Judges a set from scratch: each eviction by right, own team first; then quota, then the gang.
     fn prove(&mut self, set: &[Unit]) -> Result<Option<Proven>, OutOfBudget> {
         let problem = self.state.problem;
-        self.restore_all();
         self.budget.spend(set.len() + 1)?;
         let Evictor { job, pool, milli, team, .. } = self.evictor;
         let (own, others): (Vec<Unit>, Vec<Unit>) =
             set.iter().partition(|unit| problem.jobs[unit.job].team == Some(team));
-        let sequence: Vec<Unit> = if self.evictor.inside {
-            others.into_iter().chain(own).collect()
-        } else {
-            own.into_iter().chain(others).collect()
-        };
-        for unit in sequence {
-            if self.is_gone(unit) {
-                continue;
-            }
-            let Verdict::May(right) = self.judge(unit) else { return Ok(None) };
-            self.choose(unit, right);
+        let (first, then) = if self.evictor.inside { (others, own) } else { (own, others) };
+        if !self.choose_all(&[first, then].concat(), 0) {
+            return Ok(None);
         }
         let rebalances =
             self.chosen.iter().filter(|chosen| chosen.right.cause == EvictionCause::Rebalance).count();
@@ -287,8 +291,12 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
 
     fn judge(&mut self, unit: Unit) -> Verdict {
         let verdict = right(self.state, &self.evictor, unit);
-        if let Verdict::Protected(until) = verdict {
-            self.protected_until = Some(self.protected_until.map_or(until, |known| known.min(until)));
+        match verdict {
+            Verdict::Protected(until) => {
+                self.protected_until = Some(self.protected_until.map_or(until, |known| known.min(until)));
+            }
+            Verdict::BelowGuarantee => self.hit_a_guarantee = true,
+            Verdict::May(_) | Verdict::Never => {}
         }
         verdict
     }
@@ -301,11 +309,33 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             }
             let Verdict::May(right) = self.judge(unit) else { continue };
             let key = UnitKey::new(self.state, unit, right, victim_share(self.state, &self.evictor, unit));
-            if best.is_none_or(|(least, _)| key < least) {
+            if best.is_none_or(|(least, _)| self.is_before(&key, &least)) {
                 best = Some((key, right));
             }
         }
         best
+    }
+
+    fn is_before(&self, left: &UnitKey, right: &UnitKey) -> bool {
+        if !self.largest_first {
+            return left < right;
+        }
+        let size = |key: &UnitKey| (key.right, -key.unit.milli(self.state));
+        (size(left), left) < (size(right), right)
+    }
+
+    /// Judges and takes these units in this order, on top of the first `keep` chosen; false as soon as
+    /// one is not rightful.
+    fn choose_all(&mut self, units: &[Unit], keep: usize) -> bool {
+        self.restore_down_to(keep);
+        for &unit in units {
+            if self.is_gone(unit) {
+                continue;
+            }
+            let Verdict::May(right) = self.judge(unit) else { return false };
+            self.choose(unit, right);
+        }
+        true
     }
 
     fn is_gone(&self, unit: Unit) -> bool {
