@@ -70,7 +70,6 @@ fn explanation(mut found: Vec<Found>, position: u32) -> Explanation {
 
 /// All obstacles of a job; those of its most promising pool first.
 fn obstacles(state: &State<'_, '_>, bounds: &mut Bounds, job: usize, notes: &Notes) -> Vec<Found> {
-    let row = &state.problem.jobs[job];
     if let Some(wrong) = invalid(state.problem, job) {
         return vec![wrong];
     }
@@ -85,23 +84,16 @@ fn obstacles(state: &State<'_, '_>, bounds: &mut Bounds, job: usize, notes: &Not
         .max_by_key(|&at| by_pool[at].first().map(|(obstacle, _)| obstacle.code))
         .unwrap_or(0);
     let mut found = by_pool.remove(best);
-    if let Some(held) = queue_held(state.problem, job) {
-        let at = found
-            .iter()
-            .position(|(obstacle, _)| obstacle.code > ReasonCode::QueueHeld)
-            .unwrap_or(found.len());
-        found.insert(at, held);
-    }
-    for (other, help) in by_pool.into_iter().flatten() {
+    found.extend(queue_held(state.problem, job));
+    found.sort_by_key(|(obstacle, _)| obstacle.code);
+    let Some(main) = found.first().map(|(obstacle, _)| obstacle.code) else { return found };
+    // Of the other pools, only what comes later: what rules a pool out is no obstacle while another is open.
+    for (other, help) in by_pool.into_iter().flatten().filter(|(obstacle, _)| obstacle.code >= main) {
         if !found.iter().any(|(known, _)| *known == other) {
             found.push((other, help));
         }
     }
-    let rest = found.split_off(found.len().min(1));
-    let mut rest = rest;
-    rest.sort_by_key(|(obstacle, _)| obstacle.code);
-    found.extend(rest);
-    debug_assert!(!found.is_empty(), "job {} has no reason", row.job.id);
+    found[1..].sort_by_key(|(obstacle, _)| obstacle.code);
     found
 }
 
@@ -130,11 +122,8 @@ fn queue_held(problem: &Problem<'_>, job: usize) -> Option<Found> {
 fn behind_the_head(state: &State<'_, '_>, bounds: &mut Bounds, job: usize, position: u32) -> Vec<Found> {
     let numbers = [("ahead".to_owned(), i64::from(position) - 1)].into();
     let behind = obstacle(ReasonCode::BehindOthers, Some("ahead_in_queue"), numbers);
-    let pools = &state.problem.jobs[job].pools;
-    let never = pools.iter().find_map(|&pool| bounds.never_fits(state.problem, job, pool));
-    let mut found = if bounds.can_ever(state, job) { Vec::new() } else { Vec::from_iter(never) };
-    found.push((behind, Help::Wait));
-    found
+    debug_assert!(bounds.can_ever(state, job), "who can never start stands in no line");
+    vec![(behind, Help::Wait)]
 }
 
 /// Obstacles in one pool, in the fixed order.

@@ -57,7 +57,7 @@ fn one_more(state: &State<'_, '_>, job: usize, pool: usize, budget: &mut Budget)
     let sim = &state.jobs[job];
     let full = sim.members.len() >= row.job.max_replicas as usize;
     let never = row.surplus_never_evicted && !state.never_fits(job, pool, row.member_milli);
-    if full || never || state.quota(job, pool, row.member_milli).is_err() {
+    if full || never || !state.queue_lets_grow(job) || state.quota(job, pool, row.member_milli).is_err() {
         return None;
     }
     let class = &problem.classes[row.class];

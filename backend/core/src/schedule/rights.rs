@@ -156,3 +156,40 @@ pub(super) fn victim_share(state: &State<'_, '_>, evictor: &Evictor, unit: Unit)
     let fork = state.problem.jobs[unit.job].team.and_then(|team| state.tree.fork(evictor.team, team));
     fork.map_or(Share { over: 0, weight: 1 }, |(_, side)| ledger.share(limits, side, 0))
 }
+
+/// Placed jobs of the pool whose team lets the evictor hope; a cheap superset of the real victims.
+pub(super) fn eligible_jobs(state: &State<'_, '_>, evictor: &Evictor) -> Vec<usize> {
+    let problem = state.problem;
+    let (ledger, limits) = (&state.later[evictor.pool], &state.limits[evictor.pool]);
+    let asking = problem.jobs[evictor.job].job;
+    let policy = &problem.snapshot.policy;
+    let in_pool = |&job: &usize| state.jobs[job].pool == Some(evictor.pool);
+    let of_team = |team: usize| state.of_team[team].iter().copied().filter(in_pool);
+    let equal = policy.preempt_within_team == PreemptWithinTeam::LowerOrNewerEqual;
+    let yields = |&job: &usize| {
+        let priority = problem.jobs[job].job.priority;
+        priority < asking.priority || (equal && priority == asking.priority)
+    };
+    let mut eligible: Vec<usize> = of_team(evictor.team).filter(yields).collect();
+    let own_yields: i64 =
+        eligible.iter().flat_map(|&job| &state.jobs[job].members).map(|member| member.milli).sum();
+    let max_loan_class = policy.borrow_preemption_max_priority;
+    for team in (0..problem.teams.len()).filter(|&team| team != evictor.team) {
+        let Some((asking_side, victim_side)) = state.tree.fork(evictor.team, team) else { continue };
+        let branch = state.tree.path(team).take_while(|&node| node != state.tree.parent[victim_side]);
+        if branch.into_iter().any(|node| ledger.used[node] <= limits.guaranteed[node]) {
+            continue;
+        }
+        let reclaims = policy.reclaim != ReclaimMode::Off
+            && ledger.used[asking_side] + evictor.milli - own_yields <= limits.guaranteed[asking_side];
+        let hopes = |&job: &usize| {
+            let priority = problem.jobs[job].job.priority;
+            let by_class = priority < asking.priority && max_loan_class.is_some_and(|max| priority.0 <= max);
+            let by_share = policy.rebalance != Rebalance::Off && priority <= asking.priority;
+            reclaims || by_class || by_share
+        };
+        eligible.extend(of_team(team).filter(hopes));
+    }
+    eligible.sort_unstable();
+    eligible
+}

@@ -67,6 +67,8 @@ pub(super) struct State<'p, 'a> {
     pub(super) jobs: Vec<Sim>,
     /// By node: jobs that had, or got, a member there.
     pub(super) on_node: Vec<Vec<usize>>,
+    /// By team: placed jobs.
+    pub(super) of_team: Vec<Vec<usize>>,
     /// Including the leaving, and without them but with the nominated.
     pub(super) queue_now: Vec<QueueUse>,
     pub(super) queue_later: Vec<QueueUse>,
@@ -92,6 +94,7 @@ impl<'p, 'a> State<'p, 'a> {
             tree,
             jobs: vec![Sim::default(); problem.jobs.len()],
             on_node: problem.node_jobs.clone(),
+            of_team: vec![Vec::new(); problem.teams.len()],
             queue_now: vec![QueueUse::default(); problem.queues.len()],
             queue_later: vec![QueueUse::default(); problem.queues.len()],
             rebalance_left: rebalance_left(problem),
@@ -110,6 +113,9 @@ impl<'p, 'a> State<'p, 'a> {
             let count = if member.leaving && !member.overdue { Count::Now } else { Count::Both };
             self.space.take(self.problem, &member.hold, count);
             self.charge(job, pool, member.milli, count);
+        }
+        if let Some(team) = row.team {
+            self.of_team[team].push(job);
         }
         self.jobs[job].pool = Some(pool);
         self.jobs[job].members = row
@@ -135,7 +141,12 @@ impl<'p, 'a> State<'p, 'a> {
     }
 
     fn charge(&mut self, job: usize, pool: usize, milli: i64, count: Count) {
-        let Some(team) = self.problem.jobs[job].team else { return };
+        let row = &self.problem.jobs[job];
+        if let Some(queue) = row.queue {
+            self.queue_now[queue].milli += if count == Count::Later { 0 } else { milli };
+            self.queue_later[queue].milli += if count == Count::Now { 0 } else { milli };
+        }
+        let Some(team) = row.team else { return };
         if count != Count::Later {
             self.now[pool].add(&self.tree, &self.limits[pool], team, milli);
         }
@@ -166,10 +177,8 @@ impl<'p, 'a> State<'p, 'a> {
     fn count_queue(&mut self, job: usize, count: Count, sign: i32) {
         let row = &self.problem.jobs[job];
         let Some(queue) = row.queue else { return };
-        let milli = i64::from(sign) * row.base_milli;
         let step = |uses: &mut QueueUse| {
             uses.jobs = uses.jobs.saturating_add_signed(sign);
-            uses.milli += milli;
             let by_user = uses.by_user.entry(row.job.user.0).or_default();
             *by_user = by_user.saturating_add_signed(sign);
         };
@@ -185,8 +194,12 @@ impl<'p, 'a> State<'p, 'a> {
     pub(super) fn start(&mut self, job: usize, pool: usize, holds: Vec<Hold>) {
         let first = self.jobs[job].members.is_empty();
         let milli = self.problem.jobs[job].member_milli;
+        let never_before = self.never_milli(job);
         if first {
             self.jobs[job].fresh = true;
+            if let Some(team) = self.problem.jobs[job].team {
+                self.of_team[team].push(job);
+            }
             self.jobs[job].pool = Some(pool);
             self.count_queue(job, Count::Both, 1);
         }
@@ -200,8 +213,8 @@ impl<'p, 'a> State<'p, 'a> {
             self.jobs[job].members.push(Live { index, hold, milli, leaving: false });
             self.jobs[job].members.sort_by_key(|member| member.index);
         }
-        if first {
-            self.charge_never(job, pool, self.never_milli(job), 1);
+        if first || self.problem.jobs[job].surplus_never_evicted {
+            self.charge_never(job, pool, self.never_milli(job) - never_before, 1);
         }
     }
 
@@ -220,6 +233,9 @@ impl<'p, 'a> State<'p, 'a> {
         }
         self.count_queue(job, Count::Both, -1);
         self.jobs[job] = Sim::default();
+        for of_team in &mut self.of_team {
+            of_team.retain(|&other| other != job);
+        }
         for on_node in &mut self.on_node {
             on_node.retain(|&other| other != job || !self.problem.jobs[job].members.is_empty());
         }
@@ -307,6 +323,14 @@ impl<'p, 'a> State<'p, 'a> {
         named(by_jobs, QueueLimit::Jobs)
             .or_else(|| named(by_user, QueueLimit::JobsPerUser))
             .or_else(|| named(by_gpus, QueueLimit::Gpus))
+    }
+
+    /// Whether the queue's GPU limit leaves room for one more member.
+    pub(super) fn queue_lets_grow(&self, job: usize) -> bool {
+        let row = &self.problem.jobs[job];
+        let Some(at) = row.queue else { return false };
+        let used = self.queue_now[at].milli.max(self.queue_later[at].milli);
+        self.problem.queues[at].max_running_gpus.is_none_or(|most| used + row.member_milli <= most.0)
     }
 
     /// Quota for `milli` more of the job's team later, as if all who were asked to leave had left.

@@ -7,12 +7,12 @@
 use super::fit::{self, Among, Budget, OutOfBudget};
 use super::ledger::Short;
 use super::problem::Hold;
-use super::rights::{Evictor, Right, Verdict, right, victim_share};
+use super::rights::{Evictor, Right, Verdict, eligible_jobs, right, victim_share};
 use super::score::{SetKey, UnitKey};
 use super::state::State;
 use crate::eviction::EvictionCause;
 use chrono::{DateTime, Utc};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// What leaves as one: a gang with all that is left of it, or one surplus member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,6 +73,9 @@ pub(super) struct Search<'s, 'p, 'a> {
     /// Some unit was refused because its team would fall below its guarantee.
     hit_a_guarantee: bool,
     largest_first: bool,
+    /// By job: may be a victim as far as its team goes; and the nodes where such jobs are.
+    eligible: Vec<bool>,
+    nodes: Vec<usize>,
 }
 
 impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
@@ -86,12 +89,28 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             takeable_milli: 0,
             hit_a_guarantee: false,
             largest_first: false,
+            eligible: Vec::new(),
+            nodes: Vec::new(),
         }
+    }
+
+    /// Narrows the search to teams from whom the evictor might take anything, now or once its own team's
+    /// lower classes have left.
+    fn find_eligible(&mut self) {
+        let jobs = eligible_jobs(self.state, &self.evictor);
+        self.eligible = vec![false; self.state.jobs.len()];
+        for &job in &jobs {
+            self.eligible[job] = true;
+            self.nodes.extend(self.state.jobs[job].staying().map(|(_, member)| member.hold.node));
+        }
+        self.nodes.sort_unstable();
+        self.nodes.dedup();
     }
 
     /// The best set found: by the policy's order; if guarantees stood in the way, with the largest loans
     /// first; and only if no such set is found, below a guarantee (rule 2.5).
     pub(super) fn run(&mut self) -> Result<Option<Found>, OutOfBudget> {
+        self.find_eligible();
         let candidates = self.candidates();
         if candidates.is_empty() && !self.hit_a_guarantee {
             return Ok(None);
@@ -182,10 +201,8 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         let problem = self.state.problem;
         let class = &problem.classes[problem.jobs[self.evictor.job].class];
         let mut best: Option<(SetKey, usize, Vec<Unit>)> = None;
-        for &node in nodes.iter().filter(|&&node| class.node_ok[node]) {
-            if self.state.on_node[node].is_empty() {
-                continue;
-            }
+        let wanted = |node: &usize| class.node_ok[*node] && self.nodes.binary_search(node).is_ok();
+        for node in nodes.iter().copied().filter(wanted).collect::<Vec<_>>() {
             self.budget.spend(1)?;
             if let Some((key, units)) = self.set_on_node(node)?
                 && best.as_ref().is_none_or(|(least, _, _)| key < *least)
@@ -348,13 +365,19 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
     /// All units of the pool that might be taken, judged as things stand.
     fn candidates(&mut self) -> Vec<UnitKey> {
         let mut keys = Vec::new();
+        let mut takeable: BTreeMap<usize, i64> = BTreeMap::new();
         for unit in self.units_in_pool() {
-            if let Verdict::May(right) = self.judge(unit) {
+            let verdict = self.judge(unit);
+            if matches!(verdict, Verdict::May(_) | Verdict::Protected(_)) {
+                let most = takeable.entry(unit.job).or_default();
+                *most = (*most).max(unit.milli(self.state));
+            }
+            if let Verdict::May(right) = verdict {
                 let share = victim_share(self.state, &self.evictor, unit);
-                self.takeable_milli += unit.milli(self.state);
                 keys.push(UnitKey::new(self.state, unit, right, share));
             }
         }
+        self.takeable_milli = takeable.into_values().sum();
         keys.sort_unstable();
         keys
     }
@@ -367,16 +390,13 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
                 None => true,
             }
         };
-        let jobs = self.state.on_node[node].iter();
+        let jobs = self.state.on_node[node].iter().filter(|&&job| self.eligible[job]);
         jobs.flat_map(|&job| self.units_of(job)).filter(on_node).collect()
     }
 
     fn units_in_pool(&self) -> Vec<Unit> {
-        let jobs: BTreeSet<usize> = self.state.problem.pool_nodes[self.evictor.pool]
-            .iter()
-            .flat_map(|&node| self.state.on_node[node].iter().copied())
-            .collect();
-        jobs.into_iter().flat_map(|job| self.units_of(job)).collect()
+        let jobs = (0..self.eligible.len()).filter(|&job| self.eligible[job]);
+        jobs.flat_map(|job| self.units_of(job)).collect()
     }
 
     /// Rule 2.7 and P8: what is never evicted is no unit.
@@ -384,7 +404,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         let row = &self.state.problem.jobs[job];
         let base = row.job.min_replicas.max(1) as usize;
         let mut units = Vec::new();
-        if !row.surplus_never_evicted && !self.state.jobs[job].fresh {
+        if !row.surplus_never_evicted {
             let surplus = self.state.jobs[job].staying().skip(base);
             units.extend(surplus.map(|(at, _)| Unit { job, surplus: Some(at) }));
         }
