@@ -2,7 +2,7 @@
 //!
 //! This module takes no decision.
 
-use super::plan::{Eviction, EvictionRecord, Reclaim, RunnerUp, Start, TeamShare};
+use super::plan::{DroppedNomination, Eviction, EvictionRecord, Reclaim, RunnerUp, Start, TeamShare};
 use super::rights::Evictor;
 use super::score::{UnitKey, lost_gpu_secs, tier};
 use super::state::State;
@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) reclaims: Vec<Reclaim>,
+    /// Nominations that end without a start.
+    pub(super) dropped: Vec<DroppedNomination>,
 }
 
 /// Shares of the teams that a decision concerns.

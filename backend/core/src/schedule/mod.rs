@@ -44,8 +44,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let mut desk = Desk::new(&problem);
 
     // 2. Keep promises: nominated jobs hold their space, and start once it is free.
-    let dropped = nominate::take_over(&mut state);
-    nominate::start_ready(&mut state);
+    nominate::keep_promises(&mut state, &mut desk.draft);
 
     // 3. Drain nodes and lowered quotas, gradually.
     drain::drain_nodes(&mut state, &mut desk.draft);
@@ -62,7 +61,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     Plan {
         starts: draft::starts(&state),
         reclaims: desk.draft.reclaims,
-        dropped,
+        dropped: desk.draft.dropped,
         waiting: explain::explain_all(&state, &mut bounds, &lines, &desk.notes),
         loans: summary::loans(&state),
         pool_modes: summary::pool_modes(&state),

@@ -15,21 +15,33 @@ use crate::eviction::EvictionCause;
 use crate::queue::QueueState;
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// Takes the stored nominations over: those that can be kept hold their space, the others end.
-pub(super) fn take_over(state: &mut State<'_, '_>) -> Vec<DroppedNomination> {
+/// Takes the stored nominations over: those whose space is free start, those that can still be kept hold
+/// their space, the others end.
+pub(super) fn keep_promises(state: &mut State<'_, '_>, draft: &mut Draft) {
     let mut nominations: Vec<&Nomination> = state.problem.snapshot.nominations.iter().collect();
     nominations.sort_unstable_by_key(|nomination| (nomination.created_at, nomination.job));
-    let mut dropped = Vec::new();
+    let mut kept: Vec<(usize, &Nomination)> = Vec::new();
     for nomination in nominations {
         match keep(state, nomination) {
-            Ok(()) => state.look_again(nomination.expires_at),
-            Err(why) => dropped.push(DroppedNomination { job: nomination.job, why }),
+            Ok(job) => kept.push((job, nomination)),
+            Err(why) => draft.dropped.push(DroppedNomination { job: nomination.job, why }),
         }
     }
-    dropped
+    for (job, nomination) in kept {
+        let Some((pool, holds)) = state.lift(job) else { continue };
+        if is_startable(state, job, pool, &holds) {
+            state.start(job, pool, holds);
+            state.jobs[job].was_promised = true;
+        } else if nomination.expires_at <= state.problem.now {
+            draft.dropped.push(DroppedNomination { job: nomination.job, why: DropReason::TimedOut });
+        } else {
+            state.look_again(nomination.expires_at);
+            state.nominate(job, pool, holds);
+        }
+    }
 }
 
-fn keep(state: &mut State<'_, '_>, nomination: &Nomination) -> Result<(), DropReason> {
+fn keep(state: &mut State<'_, '_>, nomination: &Nomination) -> Result<usize, DropReason> {
     let problem = state.problem;
     let job = *problem.job_index.get(&nomination.job).ok_or(DropReason::JobGone)?;
     let row = &problem.jobs[job];
@@ -52,16 +64,12 @@ fn keep(state: &mut State<'_, '_>, nomination: &Nomination) -> Result<(), DropRe
     if row.base_inside_only && !state.never_fits(job, pool, row.base_milli) {
         return Err(DropReason::NoLongerFits);
     }
-    let free_now = holds.iter().all(|hold| state.space.is_free_now(hold));
-    if nomination.expires_at <= problem.now && !free_now {
-        return Err(DropReason::TimedOut);
-    }
     state.nominate(job, pool, holds);
     if over_booked(state, job) {
         state.lift(job);
         return Err(DropReason::NoLongerFits);
     }
-    Ok(())
+    Ok(job)
 }
 
 /// Somebody who is not leaving holds a part of the promised space.
@@ -75,24 +83,6 @@ fn over_booked(state: &State<'_, '_>, job: usize) -> bool {
                 .iter()
                 .any(|slice| later.gpu_milli[slice.gpu] < 0 || later.gpu_memory[slice.gpu] < 0)
     })
-}
-
-/// Starts every nominated job whose space is free now.
-pub(super) fn start_ready(state: &mut State<'_, '_>) -> bool {
-    let mut started = false;
-    for job in 0..state.jobs.len() {
-        if state.jobs[job].nominated.is_none() {
-            continue;
-        }
-        let Some((pool, holds)) = state.lift(job) else { continue };
-        if is_startable(state, job, pool, &holds) {
-            state.start(job, pool, holds);
-            started = true;
-        } else {
-            state.nominate(job, pool, holds);
-        }
-    }
-    started
 }
 
 /// Whether the job, not nominated just now, can start on exactly these holds. Members may share a
@@ -119,6 +109,10 @@ pub(super) fn commit(state: &mut State<'_, '_>, draft: &mut Draft, evictor: &Evi
     for chosen in &found.victims {
         let job = chosen.key.unit.job;
         if state.jobs[job].fresh {
+            if state.jobs[job].was_promised {
+                let job = state.problem.jobs[job].job.id;
+                draft.dropped.push(DroppedNomination { job, why: DropReason::NotNeeded });
+            }
             state.withdraw(job);
             continue;
         }

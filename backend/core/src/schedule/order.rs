@@ -60,6 +60,7 @@ pub(super) fn lines(state: &State<'_, '_>, can_ever: impl Fn(usize) -> bool) -> 
     let problem = state.problem;
     let mut jobs: Vec<usize> = (0..problem.jobs.len())
         .filter(|&job| is_waiting(state, job) && is_served(problem, job) && can_ever(job))
+        .filter(|&job| state.jobs[job].nominated.is_none() || is_strict(problem, job))
         .collect();
     jobs.sort_by_key(|&job| place_in_queue(problem, job));
     let mut index: HashMap<LineKey<'_>, usize> = HashMap::new();
@@ -68,7 +69,7 @@ pub(super) fn lines(state: &State<'_, '_>, can_ever: impl Fn(usize) -> bool) -> 
         let row = &problem.jobs[job];
         let (Some(at), Some(team)) = (row.queue, row.team) else { continue };
         let queue = problem.queues[at];
-        let strict = queue.order == QueueOrder::StrictFifo;
+        let strict = is_strict(problem, job);
         let rest = (!strict).then(|| Alike {
             priority: row.job.priority.0,
             class: row.class,
@@ -82,17 +83,22 @@ pub(super) fn lines(state: &State<'_, '_>, can_ever: impl Fn(usize) -> bool) -> 
         let next = lines.len();
         let line = *index.entry(LineKey { queue: at, rest }).or_insert(next);
         if line == next {
-            lines.push(Line { team, strict, jobs: Vec::new(), next: 0, blocked: false });
+            // Nothing overtakes a head that waits in its nomination.
+            let blocked = state.jobs[job].nominated.is_some();
+            lines.push(Line { team, strict, jobs: Vec::new(), next: 0, blocked });
         }
         lines[line].jobs.push(job);
     }
     lines
 }
 
-/// Holds nothing, and nothing is promised to it.
 fn is_waiting(state: &State<'_, '_>, job: usize) -> bool {
-    let pending = state.problem.jobs[job].job.is_pending();
-    pending && state.jobs[job].members.is_empty() && state.jobs[job].nominated.is_none()
+    state.problem.jobs[job].job.is_pending() && state.jobs[job].members.is_empty()
+}
+
+fn is_strict(problem: &Problem<'_>, job: usize) -> bool {
+    let queue = problem.jobs[job].queue;
+    queue.is_some_and(|queue| problem.queues[queue].order == QueueOrder::StrictFifo)
 }
 
 /// Highest priority, then age: the order inside a queue.

@@ -34,6 +34,11 @@ fn serve_once(state: &mut State<'_, '_>, lines: &mut [Line], desk: &mut Desk) ->
     while let Some(at) = picker.next(state, lines) {
         let line = &mut lines[at];
         let Some(job) = line.head() else { continue };
+        if state.jobs[job].nominated.is_some() {
+            line.blocked = true;
+            picker.line_moved(line.team);
+            continue;
+        }
         match desk.serve(state, job) {
             Served::Blocked => {
                 line.blocked = true;
@@ -41,7 +46,12 @@ fn serve_once(state: &mut State<'_, '_>, lines: &mut [Line], desk: &mut Desk) ->
             }
             Served::Started | Served::Nominated => {
                 changed = true;
-                line.next += 1;
+                // In a strict queue, a nominated job stays at the head; a new pass finds it there.
+                if line.strict && state.jobs[job].nominated.is_some() {
+                    line.blocked = true;
+                } else {
+                    line.next += 1;
+                }
                 picker.touch(state, line.team);
             }
         }

@@ -28,6 +28,8 @@ pub(super) struct Sim {
     pub(super) pool: Option<usize>,
     /// Started by this plan: taking it back is no eviction.
     pub(super) fresh: bool,
+    /// Its start kept a nomination.
+    pub(super) was_promised: bool,
     pub(super) nominated: Option<Vec<Hold>>,
 }
 

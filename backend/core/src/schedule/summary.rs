@@ -43,7 +43,8 @@ pub(super) fn contended(state: &State<'_, '_>, lines: &[Line]) -> Vec<bool> {
     let mut contended = vec![false; state.problem.pools.len()];
     for job in lines.iter().filter_map(Line::head) {
         let row = &state.problem.jobs[job];
-        if state.queue_limit(job, Count::Both).is_some() {
+        let promised = state.jobs[job].nominated.is_some();
+        if promised || state.queue_limit(job, Count::Both).is_some() {
             continue;
         }
         for &pool in &row.pools {

@@ -229,8 +229,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         while !room(self.state) {
             self.budget.spend(1)?;
             let Some((key, right)) = self.best_of(&units) else {
-                self.restore_down_to(before);
-                return Ok(None);
+                return Ok(self.single_on_node(node, &units, before));
             };
             self.choose(key.unit, right);
         }
@@ -245,6 +244,25 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         let keys: Vec<UnitKey> = self.chosen[before..].iter().map(|chosen| chosen.key).collect();
         self.restore_down_to(before);
         Ok(Some((SetKey::new(&keys, node), keys.into_iter().map(|key| key.unit).collect())))
+    }
+
+    /// The best unit that makes the room alone: where the policy's order runs into a guarantee, one right
+    /// victim may do what several first ones could not.
+    fn single_on_node(&mut self, node: usize, units: &[Unit], before: usize) -> Option<(SetKey, Vec<Unit>)> {
+        let problem = self.state.problem;
+        let class = &problem.classes[problem.jobs[self.evictor.job].class];
+        let mut best: Option<UnitKey> = None;
+        for &unit in units {
+            if self.choose_all(&[unit], before)
+                && let Some(key) = self.chosen.get(before).map(|chosen| chosen.key)
+                && fit::capacity(problem, &self.state.space.later, class, node, 1) > 0
+                && best.is_none_or(|least| key < least)
+            {
+                best = Some(key);
+            }
+        }
+        self.restore_down_to(before);
+        best.map(|key| (SetKey::new(&[key], node), vec![key.unit]))
     }
 
     /// Takes units anywhere in the pool until the request fits its quota at every level.
