@@ -98,6 +98,7 @@ describe("texts", () => {
       "keys.help_key",
       "gpu_letter.free",
       "gpu_letter.bad",
+      "gpu_letter.out",
     ]);
   });
   it("exist for every key that the pages ask for", () => {

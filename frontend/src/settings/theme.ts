@@ -25,7 +25,6 @@ export const light: ThemeConfig = {
     colorBgLayout: "#f4f6f8",
   },
   components: {
-    Layout: { siderBg: "#ffffff", headerBg: "#ffffff", headerPadding: "0 16px", headerHeight: 56 },
     Table: { cellPaddingBlockSM: 7 },
   },
 };
@@ -49,7 +48,6 @@ export const dark: ThemeConfig = {
     colorBgElevated: "#1c2430",
   },
   components: {
-    Layout: { siderBg: "#151b23", headerBg: "#151b23", headerPadding: "0 16px", headerHeight: 56 },
     Tabs: { itemSelectedColor: "#69b1ff" },
     Pagination: { itemActiveColor: "#69b1ff" },
     Menu: { itemSelectedColor: "#69b1ff", itemSelectedBg: "#172a45" },

@@ -1,4 +1,4 @@
-import { Button, Dropdown, Layout, Segmented } from "antd";
+import { Button, Dropdown, Segmented } from "antd";
 import type { Me } from "../api/types";
 import { useText } from "../lib/use-text";
 import { useChooseLocale, useSignOut } from "../session";
@@ -12,7 +12,7 @@ export function HeaderBar({ me }: { me: Me }) {
   const chooseLocale = useChooseLocale();
   const signOut = useSignOut();
   return (
-    <Layout.Header className="header">
+    <header className="header">
       <SearchBox />
       <LiveBadge />
       <div className="header-end">
@@ -38,7 +38,7 @@ export function HeaderBar({ me }: { me: Me }) {
           <Button>{me.display_name}</Button>
         </Dropdown>
       </div>
-    </Layout.Header>
+    </header>
   );
 }
 

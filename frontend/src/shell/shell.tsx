@@ -1,5 +1,5 @@
 import { Outlet, useRouterState } from "@tanstack/react-router";
-import { Layout, Spin } from "antd";
+import { Spin } from "antd";
 import { useEffect, useRef } from "react";
 import { ConfirmProvider } from "../components/confirm";
 import { ProblemAlert } from "../components/feedback";
@@ -38,15 +38,15 @@ export function Shell() {
         <a className="skip" href="#main">
           {t("nav.skip")}
         </a>
-        <Layout className="shell">
-          <Layout.Sider width={208} breakpoint="lg" collapsedWidth={0} zeroWidthTriggerStyle={{ top: 8 }}>
+        <div className="shell">
+          <aside className="side">
             <MainMenu />
-          </Layout.Sider>
-          <Layout>
+          </aside>
+          <div className="beside">
             <HeaderBar me={me.data} />
             <MainArea />
-          </Layout>
-        </Layout>
+          </div>
+        </div>
         <KeyboardHelp />
       </ConfirmProvider>
     </LiveProvider>

@@ -2,15 +2,14 @@ import type { Gpu, Node } from "../../api/types";
 import { useText } from "../../lib/use-text";
 import { NodeActions } from "./node-actions";
 
-type State = "bad" | "free" | "used" | "shared";
-const stateOf = (gpu: Gpu): State =>
-  gpu.health !== "healthy"
-    ? "bad"
-    : gpu.free_milli === 1000
-      ? "free"
-      : gpu.free_milli === 0
-        ? "used"
-        : "shared";
+type State = "out" | "bad" | "free" | "used" | "shared";
+
+/** A GPU that nothing can be put on, whatever it holds, is never shown as free. */
+function stateOf(node: Node, gpu: Gpu): State {
+  if (gpu.health !== "healthy") return "bad";
+  if (gpu.free_milli < 1000) return gpu.free_milli === 0 ? "used" : "shared";
+  return node.state === "ready" ? "free" : "out";
+}
 
 /** Node × GPU: what is free, held, shared or sick. Each square has a letter beside its colour. */
 export function GpuMap({ nodes }: { nodes: Node[] }) {
@@ -18,7 +17,7 @@ export function GpuMap({ nodes }: { nodes: Node[] }) {
   return (
     <>
       <ul className="quota-legend">
-        {(["used", "shared", "free", "bad"] as const).map((state) => (
+        {(["used", "shared", "free", "out", "bad"] as const).map((state) => (
           <li key={state}>
             <span className={`gpu gpu-${state}`} aria-hidden="true">
               {t(`gpu_letter.${state}`)}
@@ -36,7 +35,7 @@ export function GpuMap({ nodes }: { nodes: Node[] }) {
             </div>
             <div className="gpus" role="img" aria-label={label(node, t, n)}>
               {node.gpus.map((gpu) => {
-                const state = stateOf(gpu);
+                const state = stateOf(node, gpu);
                 const jobs = gpu.jobs.map((job) => `${job.name} (${job.team.name})`).join(", ");
                 return (
                   <span
@@ -59,12 +58,12 @@ export function GpuMap({ nodes }: { nodes: Node[] }) {
 
 type Text = ReturnType<typeof useText>;
 function label(node: Node, t: Text["t"], n: Text["n"]): string {
-  const count = (state: State) => node.gpus.filter((gpu) => stateOf(gpu) === state).length;
+  const count = (state: State) => node.gpus.filter((gpu) => stateOf(node, gpu) === state).length;
   return t("nodes.map_label", {
     node: node.name,
     used: n(count("used")),
     shared: n(count("shared")),
     free: n(count("free")),
-    bad: n(count("bad")),
+    bad: n(count("bad") + count("out")),
   });
 }
