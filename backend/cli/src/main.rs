@@ -1,1 +1,12 @@
-fn main() {}
+//! The binary `reeve`.
+
+mod cli;
+mod client;
+mod commands;
+mod config;
+mod exit;
+mod output;
+
+fn main() -> std::process::ExitCode {
+    cli::start()
+}

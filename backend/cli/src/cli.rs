@@ -1,0 +1,190 @@
+//! The command line: what there is to say, and who does it.
+//!
+//! Secrets come by environment, file or standard input; there is no option that takes one, because every user of a
+//! machine can read the arguments of its processes.
+
+use crate::client::Client;
+use crate::commands::{
+    act, completions, join_token, list, login, logs, migrate, pool, postgres, show, submit,
+};
+use crate::config::{self, Overrides};
+use crate::exit;
+use crate::output::Output;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Governs a GPU pool that several teams share.
+#[derive(Debug, Parser)]
+#[command(name = "reeve", version, arg_required_else_help = true, after_help = exit::HELP)]
+struct Cli {
+    #[command(flatten)]
+    global: GlobalArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Args)]
+struct GlobalArgs {
+    /// Print JSON, for programs
+    #[arg(long, global = true)]
+    json: bool,
+    /// A TOML file with settings (default: /etc/reeve/reeve.toml when it exists)
+    #[arg(long, global = true, env = "REEVE_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The server to talk to (default: where you signed in, else http://127.0.0.1:8080)
+    #[arg(long, global = true, env = "REEVE_SERVER", value_name = "URL")]
+    server: Option<String>,
+    /// PostgreSQL, for commands that run the server or look into its database
+    #[arg(long, global = true, env = "REEVE_DATABASE_URL", hide_env_values = true, value_name = "URL")]
+    database_url: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Bring the database's schema up to date
+    Migrate,
+    /// Print the settings in force, secrets left out
+    Config,
+    /// Run a private PostgreSQL
+    #[command(subcommand)]
+    Postgres(postgres::PostgresCommand),
+    /// Sign in, and keep an API token in the configuration folder
+    Login(login::LoginArgs),
+    /// Revoke the token and forget it
+    Logout,
+    /// Submit a job
+    Submit(Box<submit::SubmitArgs>),
+    /// List jobs
+    Jobs(list::JobsArgs),
+    /// Show one job
+    Job(show::IdArgs),
+    /// Show a queue in its real order of service, or list the queues
+    Queue(list::QueueArgs),
+    /// Cancel jobs
+    Cancel(act::ActArgs),
+    /// Keep waiting jobs from starting
+    Hold(act::ActArgs),
+    /// Let held jobs start again
+    Release(act::ActArgs),
+    /// Say why a job waits, and what would help
+    Explain(show::ExplainArgs),
+    /// Print a job's output
+    Logs(logs::LogsArgs),
+    /// List nodes
+    Nodes(list::NodesArgs),
+    /// Show guarantees and their use
+    Quota(list::QuotaArgs),
+    /// List loans
+    Loans(list::LoansArgs),
+    /// List reclaims
+    Reclaims(list::ReclaimsArgs),
+    /// Make pools
+    #[command(subcommand)]
+    Pool(pool::PoolCommand),
+    /// Let nodes join
+    #[command(subcommand)]
+    JoinToken(join_token::JoinTokenCommand),
+    /// Print a completion script for a shell
+    Completions(completions::CompletionsArgs),
+}
+
+/// The program: reads the command line, runs, and says in one message why it failed.
+pub(crate) fn start() -> ExitCode {
+    // A second installation is refused, and harmless.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let cli = Cli::parse();
+    init_log();
+    let outcome = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(anyhow::Error::from)
+        .and_then(|runtime| runtime.block_on(run(cli)));
+    match outcome {
+        Ok(code) => code,
+        Err(error) => exit::report(&error),
+    }
+}
+
+fn init_log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .init();
+}
+
+async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let output = Output::new(cli.global.json);
+    let settings = config::load(&Overrides {
+        file: cli.global.config,
+        server: cli.global.server,
+        database_url: cli.global.database_url,
+    })?;
+    let done = ExitCode::SUCCESS;
+    match cli.command {
+        Command::Migrate => migrate::run(&settings).await.map(|()| done),
+        Command::Config => output.json(&settings.redacted()).map(|()| done),
+        Command::Postgres(command) => postgres::run(command).await,
+        Command::Completions(args) => {
+            completions::run(&args, &mut Cli::command());
+            Ok(done)
+        }
+        Command::Login(args) => login::sign_in(args, &settings, output).await.map(|()| done),
+        Command::Logout => login::sign_out(&settings).await.map(|()| done),
+        command => run_signed_in(command, &Client::signed_in(&settings)?, output).await,
+    }
+}
+
+async fn run_signed_in(command: Command, client: &Client, output: Output) -> anyhow::Result<ExitCode> {
+    let result = match command {
+        Command::Submit(args) => return submit::run(*args, client, output).await,
+        Command::Jobs(args) => list::jobs(args, client, output).await,
+        Command::Job(args) => show::job(args, client, output).await,
+        Command::Queue(args) => list::queue(args, client, output).await,
+        Command::Cancel(args) => act::run("cancel", args, client, output).await,
+        Command::Hold(args) => act::run("hold", args, client, output).await,
+        Command::Release(args) => act::run("release", args, client, output).await,
+        Command::Explain(args) => show::explain(args, client, output).await,
+        Command::Logs(args) => logs::run(args, client).await,
+        Command::Nodes(args) => list::nodes(args, client, output).await,
+        Command::Quota(args) => list::quota(args, client, output).await,
+        Command::Loans(args) => list::loans(args, client, output).await,
+        Command::Reclaims(args) => list::reclaims(args, client, output).await,
+        Command::Pool(command) => pool::run(command, client, output).await,
+        Command::JoinToken(command) => join_token::run(command, client, output).await,
+        // Served above, without a server to talk to.
+        _ => Ok(()),
+    };
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn no_option_takes_a_password_or_a_token() {
+        fn walk(command: &clap::Command, found: &mut Vec<String>) {
+            for argument in command.get_arguments() {
+                let name = argument.get_id().as_str();
+                let takes_value = argument.get_action().takes_values();
+                if takes_value && ["password", "token", "secret"].iter().any(|word| name == *word) {
+                    found.push(format!("{} {name}", command.get_name()));
+                }
+            }
+            command.get_subcommands().for_each(|sub| walk(sub, found));
+        }
+        let mut found = Vec::new();
+        walk(&Cli::command(), &mut found);
+        assert!(found.is_empty(), "{found:?}");
+    }
+}

@@ -1,0 +1,13 @@
+//! The commands, a file each.
+
+pub(crate) mod act;
+pub(crate) mod completions;
+pub(crate) mod join_token;
+pub(crate) mod list;
+pub(crate) mod login;
+pub(crate) mod logs;
+pub(crate) mod migrate;
+pub(crate) mod pool;
+pub(crate) mod postgres;
+pub(crate) mod show;
+pub(crate) mod submit;
