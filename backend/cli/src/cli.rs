@@ -8,8 +8,8 @@ use crate::commands::{
     act, completions, join_token, list, login, logs, migrate, pool, postgres, show, submit,
 };
 use crate::config::{self, Overrides};
-use crate::exit;
 use crate::output::Output;
+use crate::{exit, scenario};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -50,6 +50,8 @@ enum Command {
     /// Run a private PostgreSQL
     #[command(subcommand)]
     Postgres(postgres::PostgresCommand),
+    /// Test policies by scenario files
+    Scenario(scenario::ScenarioArgs),
     /// Sign in, and keep an API token in the configuration folder
     Login(login::LoginArgs),
     /// Revoke the token and forget it
@@ -129,6 +131,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Migrate => migrate::run(&settings).await.map(|()| done),
         Command::Config => output.json(&settings.redacted()).map(|()| done),
         Command::Postgres(command) => postgres::run(command).await,
+        Command::Scenario(args) => scenario::run(args),
         Command::Completions(args) => {
             completions::run(&args, &mut Cli::command());
             Ok(done)

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 /// Test a policy before it is applied.
 #[derive(Debug, Args)]
-pub struct ScenarioArgs {
+pub(crate) struct ScenarioArgs {
     #[command(subcommand)]
     command: ScenarioCommand,
 }
@@ -39,7 +39,7 @@ struct RunArgs {
 ///
 /// # Errors
 /// A file cannot be read, or the output cannot be written.
-pub fn run(args: ScenarioArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: ScenarioArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         ScenarioCommand::Run(args) => run_files(&args),
     }
