@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from "react";
+import { refetcher } from "./refetch";
 import { followChanges, type LiveState } from "./stream";
 
 type Live = LiveState & {
@@ -25,9 +26,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     const setOnce = (next: LiveState) => setState((before) => (before.link === next.link ? before : next));
     return followChanges({
       open: (url) => new EventSource(url, { withCredentials: true }),
-      invalidate: (keys) => {
-        for (const queryKey of keys) void client.invalidateQueries({ queryKey });
-      },
+      invalidate: refetcher(client),
       onState: setOnce,
     });
   }, [client]);

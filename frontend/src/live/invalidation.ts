@@ -9,6 +9,7 @@ const EVERYTHING: Key[] = [[]];
 export function keysOf(change: Change): Key[] {
   switch (change.type) {
     case "job":
+      // A job's leaving shows on the reclaim that told it to go.
       return [
         ["jobs"],
         ["job", ...(change.id ? [change.id] : [])],
@@ -16,6 +17,9 @@ export function keysOf(change: Change): Key[] {
         ["queue"],
         ["quotas"],
         ["overview"],
+        ["reclaims"],
+        ["reclaim"],
+        ["eviction"],
       ];
     case "run":
     case "member":

@@ -25,7 +25,7 @@ export function NodesPage() {
   const nodes = useQuery({
     queryKey: ["nodes", search.pool ?? "", search.state ?? ""],
     queryFn: () => listNodes({ pool: search.pool, state: search.state }),
-    refetchInterval: 30_000,
+    refetchInterval: 10_000,
   });
   return (
     <Page title={t("nav.nodes")}>
