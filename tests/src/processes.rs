@@ -282,6 +282,24 @@ impl Api {
         self.expect("GET", path, None).await
     }
 
+    /// Replaces the policy that was read.
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub async fn put_policy(&self, read: &Value, document: Value) {
+        let response = self
+            .client
+            .put(format!("{}/api/v1/policy", self.url))
+            .bearer_auth(&self.token)
+            .header("If-Match", format!("\"{}\"", read["version"]))
+            .json(&json!({"document": document}))
+            .send()
+            .await
+            .expect("a reply");
+        let status = response.status();
+        assert!(status.is_success(), "policy: {status} {}", response.text().await.unwrap_or_default());
+    }
+
     async fn expect(&self, method: &str, path: &str, body: Option<&Value>) -> Value {
         let (status, reply) = self.try_send(method, path, None, body).await.expect("the server answers");
         assert!(status < 300, "{method} {path}: {status} {reply}");
