@@ -113,10 +113,16 @@ create table members (
     -- When its GPUs, cpu and memory were given back: at its confirmed end; for a member that finished before the rest of
     -- its gang, with the gang.
     released_at timestamptz,
+    -- What its end means for its gang.
+    end_kind text constraint members_end_kind_check
+        check (end_kind in ('success', 'failure', 'timed_out', 'left', 'lost')),
     exit_code integer,
     signal text,
     end_detail text,
+    -- Bytes of log that it has written, as its agent says.
+    log_bytes bigint,
     primary key (run_id, member),
+    constraint members_ended_check check ((state = 'ended') = (end_kind is not null)),
     constraint members_released_check check (released_at is null or state = 'ended')
 );
 create index members_live_idx on members (node_id) where state <> 'ended';

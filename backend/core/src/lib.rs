@@ -11,6 +11,7 @@ pub mod inventory;
 pub mod job;
 pub mod job_spec;
 pub mod kind;
+pub mod lifecycle;
 pub mod node;
 pub mod policy;
 pub mod priority;

@@ -8,15 +8,18 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-/// Releases every ended member of these runs that still holds something. GPUs and nodes are touched in id order.
+/// Releases every ended member of these runs that still holds something, but not one that finished before the rest of
+/// its gang: the gang's GPUs are one allocation. GPUs and nodes are touched in id order.
 pub(crate) async fn release_ended(
     connection: &mut PgConnection,
     runs: &[Uuid],
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let released = sqlx::query!(
-        "update members set released_at = $2 where run_id = any($1) and state = 'ended' and released_at is null
-         returning run_id, member",
+        "update members m set released_at = $2 from runs r
+         where m.run_id = any($1) and m.state = 'ended' and m.released_at is null and r.id = m.run_id
+           and (r.state not in ('starting', 'running') or m.stop_order is not null)
+         returning m.run_id, m.member",
         runs,
         now
     )

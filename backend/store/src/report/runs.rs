@@ -1,0 +1,248 @@
+//! Runs after their members moved: start, stop the rest, or end, as [`reeve_core::lifecycle`] decides.
+//!
+//! Jobs are locked in id order before anything is read, so that two nodes' reports about one gang come one after the
+//! other. What is confirmed gone is given back here and nowhere else.
+
+use super::members::{self, Moved};
+use crate::error::StoreError;
+use crate::release;
+use crate::row::{count, optional_word, word};
+use crate::schedule::apply::bump;
+use crate::write_tx::{NewEvent, WriteTx};
+use reeve_core::id::{NodeId, TeamId};
+use reeve_core::job::{JobState, MemberState};
+use reeve_core::lifecycle::{Finish, LeaveCause, MemberFact, RunFacts, Step, StopCause, decide};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
+
+/// What the rest of a gang is told after one member failed or was lost: no checkpoint is of use.
+const STOP: &str = "stop";
+
+struct Run {
+    job: Uuid,
+    team: TeamId,
+    number: i32,
+    facts: RunFacts,
+}
+
+/// Writes what members have become, and lets their runs go on.
+pub(super) async fn advance(tx: &mut WriteTx, node: NodeId, moved: &[Moved]) -> Result<(), StoreError> {
+    let jobs: BTreeSet<Uuid> = moved.iter().map(|moved| moved.key.0).collect();
+    let jobs: Vec<Uuid> = jobs.into_iter().collect();
+    sqlx::query!("select id from jobs where id = any($1) order by id for update", &jobs)
+        .fetch_all(tx.connection())
+        .await?;
+    members::write(tx.connection(), moved).await?;
+    let run_ids: BTreeSet<Uuid> = moved.iter().map(|moved| moved.run_id).collect();
+    let run_ids: Vec<Uuid> = run_ids.into_iter().collect();
+    let runs = load(tx, &run_ids).await?;
+    for moved in moved {
+        let team = runs.get(&moved.run_id).map(|run| run.team);
+        tx.record(NewEvent::new("member.reported", "job", moved.key.0).team(team).after(json!({
+            "run_number": moved.key.1, "member": moved.key.2, "node_id": node, "state": moved.state,
+            "checkpointed_at": moved.checkpointed_at, "end_kind": moved.end_kind, "exit_code": moved.exit_code,
+            "signal": moved.signal, "end_detail": moved.end_detail,
+        })));
+    }
+    for (&id, run) in &runs {
+        match decide(&run.facts) {
+            Step::Nothing => {}
+            Step::Started => started(tx, id, run).await?,
+            Step::StopRest(cause) => stop_rest(tx, id, run, cause).await?,
+            Step::Finished(finish) => finished(tx, id, run, finish, moved).await?,
+        }
+    }
+    if moved.iter().any(|moved| moved.state == MemberState::Ended) {
+        let now = tx.now();
+        release::release_ended(tx.connection(), &run_ids, now).await?;
+        settle_evictions(tx, &jobs).await?;
+        tx.wake_schedule();
+    }
+    Ok(())
+}
+
+/// Live runs with all their members.
+async fn load(tx: &mut WriteTx, ids: &[Uuid]) -> Result<BTreeMap<Uuid, Run>, StoreError> {
+    let rows = sqlx::query!(
+        r#"select r.id, r.job_id, r.number, r.state, r.leave_cause, j.team_id, j.requeue, j.failure_count,
+                  j.max_failures, m.state as member_state, m.end_kind, m.stop_order
+           from runs r join jobs j on j.id = r.job_id join members m on m.run_id = r.id
+           where r.id = any($1) and r.ended_at is null order by r.id, m.member"#,
+        ids
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    let mut runs: BTreeMap<Uuid, Run> = BTreeMap::new();
+    for row in rows {
+        let state: MemberState = word(&row.member_state)?;
+        let member = MemberFact {
+            running: matches!(state, MemberState::Running | MemberState::Leaving),
+            end: optional_word(row.end_kind.as_deref())?,
+            told: row.stop_order.is_some(),
+        };
+        if let Some(run) = runs.get_mut(&row.id) {
+            run.facts.members.push(member);
+            continue;
+        }
+        let facts = RunFacts {
+            state: word(&row.state)?,
+            leave: row.leave_cause.as_deref().map(word::<LeaveCause>).transpose()?,
+            members: vec![member],
+            requeue: row.requeue,
+            failure_count: count(row.failure_count)?,
+            max_failures: count(row.max_failures)?,
+        };
+        runs.insert(row.id, Run { job: row.job_id, team: row.team_id.into(), number: row.number, facts });
+    }
+    Ok(runs)
+}
+
+async fn started(tx: &mut WriteTx, id: Uuid, run: &Run) -> Result<(), StoreError> {
+    let now = tx.now();
+    sqlx::query!(
+        "with run as (update runs set state = 'running', started_at = $3 where id = $1 and state = 'starting')
+         update jobs set state = 'running', started_at = coalesce(started_at, $3), version = version + 1,
+                updated_at = $3
+         where id = $2 and state = 'starting'",
+        id,
+        run.job,
+        now
+    )
+    .execute(tx.connection())
+    .await?;
+    tx.record(
+        NewEvent::new("job.started", "job", run.job)
+            .team(run.team)
+            .after(json!({"state": "running", "run_number": run.number})),
+    );
+    Ok(())
+}
+
+/// The rest of the gang is told to stop; the job leaves until the last is confirmed gone.
+async fn stop_rest(tx: &mut WriteTx, id: Uuid, run: &Run, cause: StopCause) -> Result<(), StoreError> {
+    let now = tx.now();
+    sqlx::query!(
+        "with run as (update runs set state = 'leaving', leave_cause = $3, leave_by = $4 where id = $1)
+         update jobs set state = 'leaving', version = version + 1, updated_at = $4 where id = $2",
+        id,
+        run.job,
+        cause.as_str(),
+        now
+    )
+    .execute(tx.connection())
+    .await?;
+    let nodes = sqlx::query_scalar!(
+        "update members set stop_order = $2, stop_cause = $3, leave_by = $4,
+                state = case state when 'running' then 'leaving' else state end
+         where run_id = $1 and state <> 'ended' returning node_id",
+        id,
+        STOP,
+        cause.as_str(),
+        now
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    bump(tx.connection(), &nodes).await?;
+    tx.wake_nodes(nodes.into_iter().map(NodeId));
+    tx.record(
+        NewEvent::new("job.stopping", "job", run.job)
+            .team(run.team)
+            .after(json!({"state": "leaving", "cause": cause, "run_number": run.number})),
+    );
+    Ok(())
+}
+
+async fn finished(
+    tx: &mut WriteTx,
+    id: Uuid,
+    run: &Run,
+    finish: Finish,
+    moved: &[Moved],
+) -> Result<(), StoreError> {
+    let now = tx.now();
+    // The first member that failed says how; else whoever ended last.
+    let told = moved.iter().filter(|moved| moved.run_id == id);
+    let shown = told.max_by_key(|moved| (moved.exit_code.is_some_and(|code| code != 0), moved.ended_at));
+    let (exit_code, signal) = shown.map_or((None, None), |moved| (moved.exit_code, moved.signal.clone()));
+    let detail = shown.and_then(|moved| moved.end_detail.clone());
+    sqlx::query!(
+        "update runs set state = $2, ended_at = greatest($3, placed_at), exit_code = $4, signal = $5,
+                end_detail = coalesce(end_detail, $6)
+         where id = $1 and ended_at is null",
+        id,
+        finish.run.as_str(),
+        now,
+        exit_code,
+        signal,
+        detail
+    )
+    .execute(tx.connection())
+    .await?;
+    let is_final = finish.job.is_final();
+    let evicted = finish.run == reeve_core::job::RunState::Evicted;
+    sqlx::query!(
+        "update jobs set state = $2, finished_at = case when $3 then $4::timestamptz end,
+                end_cause = case when $3 then $5 end, end_detail = case when $3 then $6 end,
+                failure_count = failure_count + $7, eviction_count = eviction_count + $8,
+                version = version + 1, updated_at = $4
+         where id = $1",
+        run.job,
+        finish.job.as_str(),
+        is_final,
+        now,
+        finish.cause,
+        detail,
+        i32::from(finish.counts_as_failure),
+        i32::from(evicted)
+    )
+    .execute(tx.connection())
+    .await?;
+    sqlx::query!(
+        "update evictions set outcome = $3, vacated_at = $4 where job_id = $1 and run_number = $2 and outcome = 'leaving'",
+        run.job,
+        run.number,
+        finish.eviction.as_str(),
+        now
+    )
+    .execute(tx.connection())
+    .await?;
+    let action = match finish.job {
+        JobState::Succeeded => "job.succeeded",
+        JobState::Failed => "job.failed",
+        JobState::Cancelled => "job.cancelled",
+        _ => "job.requeued",
+    };
+    tx.record(NewEvent::new(action, "job", run.job).team(run.team).after(json!({
+        "state": finish.job, "run_state": finish.run, "run_number": run.number, "cause": finish.cause,
+        "exit_code": exit_code, "signal": signal,
+    })));
+    tx.wake_schedule();
+    Ok(())
+}
+
+/// Surplus members that have all left end their eviction; a reclaim without an asking job ends with its evictions.
+async fn settle_evictions(tx: &mut WriteTx, jobs: &[Uuid]) -> Result<(), StoreError> {
+    let now = tx.now();
+    sqlx::query!(
+        "update evictions e set outcome = 'shrunk', vacated_at = $2
+         where e.job_id = any($1) and e.outcome = 'leaving' and e.surplus_only
+           and not exists (select from members m where m.job_id = e.job_id and m.run_number = e.run_number
+                             and m.member = any(e.members) and m.state <> 'ended')",
+        jobs,
+        now
+    )
+    .execute(tx.connection())
+    .await?;
+    sqlx::query!(
+        "update reclaims c set state = 'done', ended_at = $2
+         where c.state = 'waiting' and c.evictor_job_id is null
+           and exists (select from evictions e where e.reclaim_id = c.id and e.job_id = any($1))
+           and not exists (select from evictions e where e.reclaim_id = c.id and e.outcome = 'leaving')",
+        jobs,
+        now
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
+}
