@@ -4,6 +4,8 @@
 //! refuses to read the clock or the environment, to decide rules (those are `reeve-core`'s), and to let anybody
 //! else speak SQL.
 
+pub mod audit_state;
+pub mod beat;
 pub mod connect;
 pub mod error;
 pub mod event;

@@ -1,0 +1,132 @@
+//! The scheduling loop: wakes on a change, by its timer, or when time alone may change the plan.
+//!
+//! Wakes that come while a step works are one wake. In debug builds every plan is judged before it is applied; a plan
+//! that breaks a rule is not applied.
+
+use chrono::{DateTime, Utc};
+use reeve_core::schedule::plan::Plan;
+use reeve_core::schedule::{check, plan};
+use reeve_store::schedule::apply::Applied;
+use reeve_store::schedule::explanations::Freshness;
+use reeve_store::schedule::tick::{Outcome, TickSession};
+use reeve_store::{Store, StoreError};
+use std::time::Instant;
+
+/// Seconds between writes of explanations whose numbers alone changed.
+const NUMBERS_EVERY_SECS: i64 = 10;
+
+/// What a step did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ticked {
+    Applied {
+        applied: Applied,
+        /// When time alone may change the plan.
+        next_due: Option<DateTime<Utc>>,
+    },
+    /// The world changed meanwhile: step again at once.
+    Stale,
+    /// Another server is at it.
+    Busy,
+}
+
+/// Why a step failed.
+#[derive(Debug, thiserror::Error)]
+pub enum TickError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A defect of the planner; nothing was applied.
+    #[error("the plan breaks rules: {0}")]
+    BrokenPlan(String),
+}
+
+/// The scheduler's connection and memory.
+#[derive(Debug)]
+pub struct Scheduler {
+    store: Store,
+    session: Option<TickSession>,
+    numbers_at: Option<DateTime<Utc>>,
+}
+
+impl Scheduler {
+    #[must_use]
+    pub fn new(store: &Store) -> Self {
+        Self { store: store.clone(), session: None, numbers_at: None }
+    }
+
+    /// One tick as of `now`.
+    ///
+    /// # Errors
+    /// [`TickError`]; the next step begins with a new connection.
+    pub async fn step(&mut self, now: DateTime<Utc>) -> Result<Ticked, TickError> {
+        // Taken out, so that an error or a cancelled step closes the connection and with it the lock.
+        let mut session = match self.session.take() {
+            Some(session) => session,
+            None => TickSession::open(&self.store).await?,
+        };
+        let ticked = self.tick(&mut session, now).await?;
+        self.session = Some(session);
+        Ok(ticked)
+    }
+
+    async fn tick(&mut self, session: &mut TickSession, now: DateTime<Utc>) -> Result<Ticked, TickError> {
+        let began = Instant::now();
+        let Some(tick) = session.begin(now).await? else { return Ok(Ticked::Busy) };
+        phase("load", began);
+        let planning = Instant::now();
+        let snapshot = &tick.loaded().snapshot;
+        let decided = plan(snapshot);
+        phase("plan", planning);
+        if cfg!(debug_assertions)
+            && let Some(broken) = broken(&check::violations(snapshot, &decided))
+        {
+            tick.abandon().await?;
+            return Err(TickError::BrokenPlan(broken));
+        }
+        let freshness = self.freshness(now);
+        let applying = Instant::now();
+        let outcome = tick.apply(&decided, freshness).await?;
+        phase("apply", applying);
+        metrics::histogram!("reeve_tick_seconds").record(began.elapsed().as_secs_f64());
+        Ok(match outcome {
+            Outcome::Stale => {
+                metrics::counter!("reeve_ticks_stale_total").increment(1);
+                Ticked::Stale
+            }
+            Outcome::Applied(applied) => {
+                if freshness == Freshness::Numbers {
+                    self.numbers_at = Some(now);
+                }
+                count(&applied, &decided);
+                Ticked::Applied { applied, next_due: decided.next_due }
+            }
+        })
+    }
+
+    fn freshness(&self, now: DateTime<Utc>) -> Freshness {
+        let due = self.numbers_at.is_none_or(|at| (now - at).num_seconds().abs() >= NUMBERS_EVERY_SECS);
+        if due { Freshness::Numbers } else { Freshness::Reasons }
+    }
+}
+
+fn broken(violations: &[check::Violation]) -> Option<String> {
+    (!violations.is_empty())
+        .then(|| violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+}
+
+fn phase(name: &'static str, since: Instant) {
+    metrics::histogram!("reeve_tick_phase_seconds", "phase" => name).record(since.elapsed().as_secs_f64());
+}
+
+fn count(applied: &Applied, plan: &Plan) {
+    let decisions = [
+        ("start", applied.starts),
+        ("grow", applied.grown),
+        ("evict", applied.evictions),
+        ("drop", applied.dropped),
+    ];
+    for (decision, number) in decisions {
+        metrics::counter!("reeve_decisions_total", "decision" => decision).increment(number as u64);
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a gauge")]
+    metrics::gauge!("reeve_jobs_waiting").set(plan.waiting.len() as f64);
+}
