@@ -60,6 +60,8 @@ struct Case<'a> {
     staying_after: Use,
     /// Space promised before this plan, and to this plan's owners.
     promised: Use,
+    /// Space promised before this plan and kept: it counts as its team's use.
+    promised_before: Use,
     rebalances: usize,
     /// Jobs nominated before that this plan does not drop.
     kept_nominations: BTreeSet<JobId>,
@@ -72,9 +74,14 @@ impl<'a> Case<'a> {
         let owners: BTreeSet<JobId> = owners.filter_map(|other| other.evictor).collect();
         let before: BTreeSet<JobId> =
             index.snapshot.nominations.iter().map(|nomination| nomination.job).collect();
+        let mut promised_before = Use::default();
         for nomination in nominations(index.snapshot, plan) {
-            let counts = owners.contains(&nomination.job) || before.contains(&nomination.job);
-            if let Some(job) = index.jobs.get(&nomination.job).filter(|_| counts) {
+            let Some(job) = index.jobs.get(&nomination.job) else { continue };
+            let is_old = before.contains(&nomination.job);
+            if is_old {
+                promised_before.add_placements(index, job.team, &nomination.members);
+            }
+            if is_old || owners.contains(&nomination.job) {
                 promised.add_placements(index, job.team, &nomination.members);
             }
         }
@@ -88,6 +95,7 @@ impl<'a> Case<'a> {
             staying: Use::staying(index),
             staying_after: Use::staying_after(index, plan),
             promised,
+            promised_before,
             rebalances: plan
                 .reclaims
                 .iter()
@@ -231,7 +239,8 @@ impl<'a> Case<'a> {
     fn was_over(&self, level: TeamId, may_overshoot: bool) -> Result<(), String> {
         let pool = self.reclaim.pool;
         let guaranteed = self.guarantees.low(level);
-        let after = self.staying_after.all(level, pool);
+        let promised = self.promised_before.all(level, pool);
+        let after = self.staying_after.all(level, pool) + promised;
         let allowed = if may_overshoot {
             let largest =
                 self.index.snapshot.jobs.iter().filter(|job| self.index.chain(job.team).contains(&level));
@@ -240,7 +249,7 @@ impl<'a> Case<'a> {
         } else {
             after >= guaranteed
         };
-        let was = self.staying.all(level, pool);
+        let was = self.staying.all(level, pool) + promised;
         if allowed && was > guaranteed {
             return Ok(());
         }
