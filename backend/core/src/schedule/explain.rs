@@ -177,6 +177,8 @@ fn no_quota(state: &State<'_, '_>, job: usize, pool: usize) -> Option<Found> {
                 Help::WaitForOwnJobs { gpus: ceil_gpus(used + asks - cap) },
             ))
         }
+        // Inside its guarantee a job lacks no quota: what it lacks is on loan to others.
+        Short::Lending { .. } if state.inside(job, pool).is_some() => None,
         Short::Lending { have, need } => {
             let promised = limits.overcommitted && used + asks <= limits.nominal[team];
             let detail = if promised { "guarantees_exceed_capacity" } else { "nothing_to_borrow" };

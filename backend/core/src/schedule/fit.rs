@@ -338,6 +338,3 @@ fn linked_subset(free: &[usize], nvlink: &[Vec<usize>], count: usize) -> Vec<usi
     chosen.sort_unstable();
     chosen
 }
-
-#[cfg(test)]
-mod tests;

@@ -8,6 +8,7 @@
 
 use super::ledger::{Ledger, Limits, Tree};
 use super::share_out::share_out;
+use std::collections::BTreeMap;
 
 /// `borrower` uses `milli` of `lender`'s idle guarantee; `None` = nobody's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +18,9 @@ pub(super) struct Debt {
     pub(super) milli: i64,
 }
 
+/// (borrower, lender) → milli-GPU.
+type Debts = BTreeMap<(usize, Option<usize>), i64>;
+
 /// What a subtree brings to its parent.
 #[derive(Debug, Clone, Default)]
 struct Offer {
@@ -24,10 +28,10 @@ struct Offer {
     idle: Vec<(usize, i64)>,
 }
 
-/// All debts of one pool. `own[team]`: use by the team's own jobs, without its children.
+/// All debts of one pool, by borrower and lender.
 pub(super) fn attribute(tree: &Tree, limits: &Limits, ledger: &Ledger) -> Vec<Debt> {
     let mut offers: Vec<Offer> = vec![Offer::default(); tree.root + 1];
-    let mut debts = Vec::new();
+    let mut debts = Debts::new();
     for &node in &tree.bottom_up {
         let children = &tree.children[node];
         let mut offer = Offer::default();
@@ -59,13 +63,13 @@ pub(super) fn attribute(tree: &Tree, limits: &Limits, ledger: &Ledger) -> Vec<De
         offer.idle = limited(offer.idle, limits.lendable[node]);
         offers[node] = offer;
     }
-    debts.sort_unstable();
-    debts
+    let debt = |((borrower, lender), milli)| Debt { borrower, lender, milli };
+    debts.into_iter().map(debt).collect()
 }
 
 /// Capacity that nobody's guarantee covers, then everybody's idle guarantee; what even that does not
 /// cover (capacity that was lost) is owed to nobody.
-fn settle_root(offer: &mut Offer, nobodys: i64, debts: &mut Vec<Debt>) {
+fn settle_root(offer: &mut Offer, nobodys: i64, debts: &mut Debts) {
     let mut left = nobodys;
     for lacking in &mut offer.lacking {
         let milli = lacking.1.min(left);
@@ -81,7 +85,7 @@ fn settle_root(offer: &mut Offer, nobodys: i64, debts: &mut Vec<Debt>) {
 
 /// Lets each borrower in turn borrow in proportion to what each lender still has; returns how much
 /// each lender gave.
-fn settle(lacking: &mut [(usize, i64)], lenders: &[(usize, i64)], debts: &mut Vec<Debt>) -> Vec<i64> {
+fn settle(lacking: &mut [(usize, i64)], lenders: &[(usize, i64)], debts: &mut Debts) -> Vec<i64> {
     let mut left: Vec<i64> = lenders.iter().map(|&(_, idle)| idle).collect();
     for (borrower, need) in lacking.iter_mut() {
         let total: i64 = left.iter().sum();
@@ -96,14 +100,11 @@ fn settle(lacking: &mut [(usize, i64)], lenders: &[(usize, i64)], debts: &mut Ve
     lenders.iter().zip(left).map(|(&(_, idle), left)| idle - left).collect()
 }
 
-fn owe(debts: &mut Vec<Debt>, borrower: usize, lender: Option<usize>, milli: i64) {
+fn owe(debts: &mut Debts, borrower: usize, lender: Option<usize>, milli: i64) {
     if milli <= 0 {
         return;
     }
-    match debts.iter_mut().find(|debt| debt.borrower == borrower && debt.lender == lender) {
-        Some(debt) => debt.milli += milli,
-        None => debts.push(Debt { borrower, lender, milli }),
-    }
+    *debts.entry((borrower, lender)).or_default() += milli;
 }
 
 /// No more than `most` of the idle amounts, in proportion.

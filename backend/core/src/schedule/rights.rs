@@ -182,6 +182,11 @@ pub(super) fn eligible_jobs(state: &State<'_, '_>, evictor: &Evictor) -> Vec<usi
         }
         let reclaims = policy.reclaim != ReclaimMode::Off
             && ledger.used[asking_side] + evictor.milli - own_yields <= limits.guaranteed[asking_side];
+        let by_class = max_loan_class.map(|max| max.min(asking.priority.0 - 1));
+        let by_share = (policy.rebalance != Rebalance::Off).then_some(asking.priority.0);
+        if !reclaims && by_class.max(by_share).is_none_or(|most| state.lowest[team] > most) {
+            continue;
+        }
         let hopes = |&job: &usize| {
             let priority = problem.jobs[job].job.priority;
             let by_class = priority < asking.priority && max_loan_class.is_some_and(|max| priority.0 <= max);

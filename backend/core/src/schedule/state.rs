@@ -71,6 +71,8 @@ pub(super) struct State<'p, 'a> {
     pub(super) on_node: Vec<Vec<usize>>,
     /// By team: placed jobs.
     pub(super) of_team: Vec<Vec<usize>>,
+    /// By team: the lowest priority that any of its placed jobs had.
+    pub(super) lowest: Vec<i32>,
     /// Including the leaving, and without them but with the nominated.
     pub(super) queue_now: Vec<QueueUse>,
     pub(super) queue_later: Vec<QueueUse>,
@@ -97,6 +99,7 @@ impl<'p, 'a> State<'p, 'a> {
             jobs: vec![Sim::default(); problem.jobs.len()],
             on_node: problem.node_jobs.clone(),
             of_team: vec![Vec::new(); problem.teams.len()],
+            lowest: vec![i32::MAX; problem.teams.len()],
             queue_now: vec![QueueUse::default(); problem.queues.len()],
             queue_later: vec![QueueUse::default(); problem.queues.len()],
             rebalance_left: rebalance_left(problem),
@@ -116,9 +119,7 @@ impl<'p, 'a> State<'p, 'a> {
             self.space.take(self.problem, &member.hold, count);
             self.charge(job, pool, member.milli, count);
         }
-        if let Some(team) = row.team {
-            self.of_team[team].push(job);
-        }
+        self.list_in_team(job);
         self.jobs[job].pool = Some(pool);
         self.jobs[job].members = row
             .members
@@ -133,6 +134,14 @@ impl<'p, 'a> State<'p, 'a> {
         let staying = self.jobs[job].staying().count() > 0;
         self.count_queue(job, if staying { Count::Both } else { Count::Now }, 1);
         self.charge_never(job, pool, self.never_milli(job), 1);
+    }
+
+    fn list_in_team(&mut self, job: usize) {
+        let row = &self.problem.jobs[job];
+        if let Some(team) = row.team {
+            self.of_team[team].push(job);
+            self.lowest[team] = self.lowest[team].min(row.job.priority.0);
+        }
     }
 
     /// Will this plan look again at `at`?
@@ -199,9 +208,7 @@ impl<'p, 'a> State<'p, 'a> {
         let never_before = self.never_milli(job);
         if first {
             self.jobs[job].fresh = true;
-            if let Some(team) = self.problem.jobs[job].team {
-                self.of_team[team].push(job);
-            }
+            self.list_in_team(job);
             self.jobs[job].pool = Some(pool);
             self.count_queue(job, Count::Both, 1);
         }

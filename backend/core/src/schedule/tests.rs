@@ -238,3 +238,141 @@ fn a_higher_class_takes_its_own_teams_place_in_one_plan() {
     assert_eq!(first.starts.iter().map(|start| start.job).collect::<Vec<_>>(), [high]);
     assert!(first.reclaims.is_empty());
 }
+
+#[test]
+fn a_gang_starts_whole_or_not_at_all() {
+    let mut s = cluster(2, &[16]);
+    let gang = submit(&mut s, 1, 8, |job| (job.min_replicas, job.max_replicas) = (3, 3));
+    let small = submit(&mut s, 1, 8, |_| {});
+    let first = step(&mut s);
+    assert_eq!(first.starts.iter().map(|start| start.job).collect::<Vec<_>>(), [small]);
+    assert_eq!(reason(&first, gang), ReasonCode::NeverFits);
+}
+
+#[test]
+fn shares_fill_a_card_before_they_break_another() {
+    let mut s = cluster(1, &[8]);
+    for _ in 0..4 {
+        submit(&mut s, 1, 0, |job| {
+            job.shape.gpus = GpuAsk::Share { devices: 1, milli: MilliGpu(500), memory: Mib(40_960) };
+        });
+    }
+    let whole = submit(&mut s, 1, 6, |_| {});
+    let first = step(&mut s);
+    assert_eq!(first.starts.len(), 5);
+    let start = first.starts.iter().find(|start| start.job == whole).unwrap();
+    assert_eq!(start.members[0].gpus.len(), 6);
+}
+
+#[test]
+fn memory_bounds_shares_as_milli_does() {
+    let mut s = cluster(1, &[8]);
+    s.nodes[0].gpus.truncate(1);
+    for _ in 0..3 {
+        submit(&mut s, 1, 0, |job| {
+            job.shape.gpus = GpuAsk::Share { devices: 1, milli: MilliGpu(100), memory: Mib(30_000) };
+        });
+    }
+    let first = step(&mut s);
+    assert_eq!(first.starts.len(), 2);
+    assert_eq!(first.waiting.len(), 1);
+}
+
+#[test]
+fn whole_gpus_stay_in_one_nvlink_domain() {
+    let mut s = cluster(1, &[8]);
+    s.nodes[0].nvlink = vec![vec![0, 2, 4, 6], vec![1, 3, 5, 7]];
+    submit(&mut s, 1, 1, |_| {});
+    submit(&mut s, 1, 4, |_| {});
+    let first = step(&mut s);
+    let four = &first.starts.iter().find(|start| start.members[0].gpus.len() == 4).unwrap().members[0];
+    let indices: Vec<u128> = four.gpus.iter().map(|slice| slice.gpu.0.as_u128() - 100).collect();
+    assert_eq!(indices, [1, 3, 5, 7], "the other domain is already cut");
+}
+
+#[test]
+fn the_base_of_inference_is_no_victim_and_its_surplus_goes_first() {
+    let mut s = cluster(1, &[4, 4]);
+    let service = submit(&mut s, 2, 1, |job| {
+        job.kind = Kind::Inference;
+        (job.min_replicas, job.max_replicas) = (2, 8);
+    });
+    let grown = step(&mut s);
+    assert_eq!(grown.starts[0].members.len(), 8, "nothing pending needs the space");
+    let owner = submit(&mut s, 1, 4, |_| {});
+    let asked = step(&mut s);
+    let eviction = &asked.reclaims[0].evictions[0];
+    assert_eq!((eviction.job, eviction.surplus_only, eviction.members.len()), (service, true, 4));
+    assert!(eviction.members.iter().all(|&member| member >= 2));
+    vacate(&mut s);
+    assert_eq!(step(&mut s).starts[0].job, owner);
+}
+
+#[test]
+fn a_minimum_run_time_is_waited_for() {
+    let mut s = cluster(1, &[4, 4]);
+    submit(&mut s, 2, 8, |_| {});
+    step(&mut s);
+    for rules in s.policy.kinds.values_mut() {
+        rules.min_runtime_secs = 600;
+    }
+    let owner = submit(&mut s, 1, 4, |_| {});
+    let early = step(&mut s);
+    assert!(early.reclaims.is_empty());
+    assert_eq!(reason(&early, owner), ReasonCode::WaitingForEvictions);
+    assert_eq!(early.next_due, Some(now() + TimeDelta::seconds(600)));
+    s.now += TimeDelta::seconds(600);
+    assert_eq!(step(&mut s).reclaims[0].evictions.len(), 1);
+}
+
+#[test]
+fn the_least_work_is_lost() {
+    let mut s = cluster(1, &[4, 4]);
+    let mut jobs = Vec::new();
+    for minutes in [50, 1] {
+        jobs.push(submit(&mut s, 2, 4, |job| {
+            job.checkpoint = CheckpointMode::Periodic;
+            job.last_checkpoint_at = Some(now() + TimeDelta::minutes(60 - minutes));
+        }));
+    }
+    step(&mut s);
+    s.now += TimeDelta::minutes(60);
+    submit(&mut s, 1, 4, |_| {});
+    let asked = step(&mut s);
+    let evictions = &asked.reclaims[0].evictions;
+    assert_eq!(evictions.iter().map(|eviction| eviction.job).collect::<Vec<_>>(), [jobs[1]]);
+    assert_eq!(evictions[0].record.lost_gpu_secs, 4 * 60);
+    assert_eq!(evictions[0].record.runner_up.as_ref().unwrap().decided_by, "lost_work");
+}
+
+#[test]
+fn a_draining_node_empties_one_gang_at_a_time() {
+    let mut s = cluster(2, &[16]);
+    for _ in 0..2 {
+        submit(&mut s, 1, 4, |_| {});
+    }
+    step(&mut s);
+    s.nodes[0].state = NodeState::Draining;
+    for _ in 0..2 {
+        let asked = step(&mut s);
+        assert_eq!(asked.reclaims.len(), 1);
+        assert_eq!(asked.reclaims[0].evictor, None);
+        vacate(&mut s);
+    }
+    let last = step(&mut s);
+    assert!(last.reclaims.is_empty());
+    assert!(s.jobs.iter().all(|job| job.members.iter().all(|member| member.node == NodeId(id(2)))));
+}
+
+#[test]
+fn the_same_input_gives_the_same_plan() {
+    let mut s = cluster(3, &[8, 8, 0]);
+    for team in [3, 1, 2, 3, 1, 3, 2, 3, 3] {
+        submit(&mut s, team, 4, |_| {});
+    }
+    let mut shuffled = s.clone();
+    shuffled.jobs.reverse();
+    shuffled.teams.reverse();
+    shuffled.nodes.reverse();
+    assert_eq!(plan(&s), plan(&shuffled));
+}

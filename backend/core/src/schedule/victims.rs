@@ -75,6 +75,7 @@ pub(super) struct Search<'s, 'p, 'a> {
     largest_first: bool,
     /// By job: may be a victim as far as its team goes; and the nodes where such jobs are.
     eligible: Vec<bool>,
+    eligible_jobs: Vec<usize>,
     nodes: Vec<usize>,
 }
 
@@ -90,6 +91,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             hit_a_guarantee: false,
             largest_first: false,
             eligible: Vec::new(),
+            eligible_jobs: Vec::new(),
             nodes: Vec::new(),
         }
     }
@@ -97,9 +99,12 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
     /// Narrows the search to teams from whom the evictor might take anything, now or once its own team's
     /// lower classes have left.
     fn find_eligible(&mut self) {
-        let jobs = eligible_jobs(self.state, &self.evictor);
+        self.eligible_jobs = eligible_jobs(self.state, &self.evictor);
+        if self.eligible_jobs.is_empty() {
+            return;
+        }
         self.eligible = vec![false; self.state.jobs.len()];
-        for &job in &jobs {
+        for &job in &self.eligible_jobs {
             self.eligible[job] = true;
             self.nodes.extend(self.state.jobs[job].staying().map(|(_, member)| member.hold.node));
         }
@@ -413,8 +418,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
     }
 
     fn units_in_pool(&self) -> Vec<Unit> {
-        let jobs = (0..self.eligible.len()).filter(|&job| self.eligible[job]);
-        jobs.flat_map(|job| self.units_of(job)).collect()
+        self.eligible_jobs.iter().flat_map(|&job| self.units_of(job)).collect()
     }
 
     /// Rule 2.7 and P8: what is never evicted is no unit.
