@@ -75,9 +75,11 @@ impl<'a> Case<'a> {
         let before: BTreeSet<JobId> =
             index.snapshot.nominations.iter().map(|nomination| nomination.job).collect();
         let mut promised_before = Use::default();
+        let dropped: BTreeSet<JobId> = plan.dropped.iter().map(|dropped| dropped.job).collect();
+        let kept: BTreeSet<JobId> = before.difference(&dropped).copied().collect();
         for nomination in nominations(index.snapshot, plan) {
             let Some(job) = index.jobs.get(&nomination.job) else { continue };
-            let is_old = before.contains(&nomination.job);
+            let is_old = kept.contains(&nomination.job);
             if is_old {
                 promised_before.add_placements(index, job.team, &nomination.members);
             }
@@ -85,11 +87,10 @@ impl<'a> Case<'a> {
                 promised.add_placements(index, job.team, &nomination.members);
             }
         }
-        let dropped: BTreeSet<JobId> = plan.dropped.iter().map(|dropped| dropped.job).collect();
         Self {
             index,
             reclaim,
-            kept_nominations: before.difference(&dropped).copied().collect(),
+            kept_nominations: kept,
             evictor: reclaim.evictor.and_then(|id| index.jobs.get(&id).copied()),
             guarantees: Guarantees::new(index, reclaim.pool),
             staying: Use::staying(index),
