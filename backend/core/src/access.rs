@@ -1,1 +1,457 @@
-//! Who may do what.
+//! Who may do what: one function, [`may`], asked before every effect and every read.
+//!
+//! A verdict has three values because a refusal itself may tell too much: what the actor may not know exists is
+//! [`Verdict::Hidden`]. This module refuses to look anything up: roles arrive already spread over the subtree below
+//! the team where they were given.
+
+use crate::id::{TeamId, UserId};
+use crate::text_enum;
+use std::collections::{BTreeMap, BTreeSet};
+
+text_enum! {
+    /// A role in a team. It counts for the team and everything below it.
+    Role {
+        /// Reads the team's jobs, queues and members.
+        Viewer = "viewer",
+        /// Submits, and acts on own jobs.
+        Member = "member",
+        /// All of the team's jobs and queues, members, quotas of the teams below.
+        Lead = "lead",
+        /// Reads, and decides on escalations.
+        Approver = "approver",
+    }
+}
+
+text_enum! {
+    /// A role in the whole installation.
+    PlatformRole {
+        Admin = "admin",
+        /// Reads everything.
+        Finance = "finance",
+        /// Reads everything.
+        Auditor = "auditor",
+    }
+}
+
+text_enum! {
+    /// What an API token may be used for. A signed-in session has all three.
+    Scope {
+        Read = "read",
+        Write = "write",
+        /// Needed on top of the role for what only admins and leads do: people, teams, quotas, nodes, policy.
+        Admin = "admin",
+    }
+}
+
+text_enum! {
+    /// Everything that can be asked for.
+    Action {
+        ProfileRead = "profile.read",
+        ProfileEdit = "profile.edit",
+        TokenRead = "token.read",
+        TokenCreate = "token.create",
+        TokenRevoke = "token.revoke",
+        UserRead = "user.read",
+        UserCreate = "user.create",
+        UserEdit = "user.edit",
+        TeamRead = "team.read",
+        TeamCreate = "team.create",
+        TeamEdit = "team.edit",
+        TeamDelete = "team.delete",
+        MemberRead = "member.read",
+        MemberEdit = "member.edit",
+        PoolRead = "pool.read",
+        PoolCreate = "pool.create",
+        PoolEdit = "pool.edit",
+        PoolDelete = "pool.delete",
+        NodeRead = "node.read",
+        NodeEdit = "node.edit",
+        NodeRemove = "node.remove",
+        NodeCordon = "node.cordon",
+        NodeDrain = "node.drain",
+        JoinTokenRead = "join_token.read",
+        JoinTokenCreate = "join_token.create",
+        JoinTokenRevoke = "join_token.revoke",
+        QuotaRead = "quota.read",
+        QuotaEdit = "quota.edit",
+        QueueRead = "queue.read",
+        QueueCreate = "queue.create",
+        QueueEdit = "queue.edit",
+        QueueDelete = "queue.delete",
+        JobSubmit = "job.submit",
+        JobRead = "job.read",
+        JobCancel = "job.cancel",
+        JobHold = "job.hold",
+        JobRelease = "job.release",
+        JobRequeue = "job.requeue",
+        LoanRead = "loan.read",
+        ReclaimRead = "reclaim.read",
+        EvictionRead = "eviction.read",
+        PolicyRead = "policy.read",
+        PolicyEdit = "policy.edit",
+        OverviewRead = "overview.read",
+        EventRead = "event.read",
+    }
+}
+
+/// What an action is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resource {
+    /// The installation: what belongs to no team.
+    Installation,
+    /// A person's own profile and tokens.
+    Account(UserId),
+    /// A team and what belongs to it: members, queues.
+    Team(TeamId),
+    /// A team's quota. Whoever leads the parent hands out its guarantee; nobody raises their own.
+    Quota { team: TeamId, parent: Option<TeamId> },
+    /// A job, or anything that tells about it: runs, logs, explanation.
+    Job { team: TeamId, owner: UserId },
+}
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    pub id: UserId,
+    pub platform_roles: BTreeSet<PlatformRole>,
+    /// Roles by team, spread over the subtree below the team where each was given.
+    pub roles: BTreeMap<TeamId, BTreeSet<Role>>,
+    pub scopes: BTreeSet<Scope>,
+}
+
+/// The answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Allowed,
+    /// The actor may know that it exists: 403.
+    Forbidden,
+    /// The actor may not know that it exists: 404.
+    Hidden,
+}
+
+/// Whose rows a list may show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Readable {
+    Everything,
+    /// Only these teams', which may be none.
+    Teams(Vec<TeamId>),
+}
+
+impl Actor {
+    #[must_use]
+    pub fn is_admin(&self) -> bool {
+        self.platform_roles.contains(&PlatformRole::Admin)
+    }
+
+    /// Admin, finance and auditor read everything.
+    #[must_use]
+    pub fn reads_everything(&self) -> bool {
+        !self.platform_roles.is_empty()
+    }
+
+    #[must_use]
+    pub fn has(&self, team: TeamId, role: Role) -> bool {
+        self.roles.get(&team).is_some_and(|roles| roles.contains(&role))
+    }
+
+    /// Belongs to the team in any role, or reads everything.
+    #[must_use]
+    pub fn reads_team(&self, team: TeamId) -> bool {
+        self.reads_everything() || self.roles.get(&team).is_some_and(|roles| !roles.is_empty())
+    }
+
+    /// Whose jobs, members and events a list may show.
+    #[must_use]
+    pub fn readable(&self) -> Readable {
+        if self.reads_everything() {
+            return Readable::Everything;
+        }
+        let teams = self.roles.iter().filter(|(_, roles)| !roles.is_empty()).map(|(team, _)| *team);
+        Readable::Teams(teams.collect())
+    }
+
+    /// The same actor through a token that is limited to some teams (subtrees already spread). Platform roles
+    /// don't pass such a token; an admin is a lead in those teams.
+    #[must_use]
+    pub fn limited_to(mut self, teams: &BTreeSet<TeamId>) -> Self {
+        let admin = self.is_admin();
+        let reads = self.reads_everything();
+        self.platform_roles.clear();
+        self.roles.retain(|team, _| teams.contains(team));
+        for team in teams {
+            if reads {
+                self.roles.entry(*team).or_default().insert(Role::Viewer);
+            }
+            if admin {
+                self.roles.entry(*team).or_default().insert(Role::Lead);
+            }
+        }
+        self
+    }
+}
+
+/// May this actor do this to that? Every action has its line here; a new one does not compile without.
+#[must_use]
+pub fn may(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
+    let verdict = by_role(actor, action, resource);
+    if verdict == Verdict::Allowed && !actor.scopes.contains(&scope_for(action)) {
+        return Verdict::Forbidden;
+    }
+    verdict
+}
+
+/// The token scope that an action needs.
+#[must_use]
+pub const fn scope_for(action: Action) -> Scope {
+    use Action as A;
+    match action {
+        A::ProfileRead
+        | A::TokenRead
+        | A::UserRead
+        | A::TeamRead
+        | A::MemberRead
+        | A::PoolRead
+        | A::NodeRead
+        | A::JoinTokenRead
+        | A::QuotaRead
+        | A::QueueRead
+        | A::JobRead
+        | A::LoanRead
+        | A::ReclaimRead
+        | A::EvictionRead
+        | A::PolicyRead
+        | A::OverviewRead
+        | A::EventRead => Scope::Read,
+        A::ProfileEdit | A::JobSubmit | A::JobCancel | A::JobHold | A::JobRelease | A::JobRequeue => {
+            Scope::Write
+        }
+        A::TokenCreate
+        | A::TokenRevoke
+        | A::UserCreate
+        | A::UserEdit
+        | A::TeamCreate
+        | A::TeamEdit
+        | A::TeamDelete
+        | A::MemberEdit
+        | A::PoolCreate
+        | A::PoolEdit
+        | A::PoolDelete
+        | A::NodeEdit
+        | A::NodeRemove
+        | A::NodeCordon
+        | A::NodeDrain
+        | A::JoinTokenCreate
+        | A::JoinTokenRevoke
+        | A::QuotaEdit
+        | A::QueueCreate
+        | A::QueueEdit
+        | A::QueueDelete
+        | A::PolicyEdit => Scope::Admin,
+    }
+}
+
+fn by_role(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
+    use Action as A;
+    match action {
+        // Sharing must be visible: names, capacity, quotas and who borrows from whom are everybody's to see.
+        A::TeamRead
+        | A::PoolRead
+        | A::NodeRead
+        | A::QuotaRead
+        | A::QueueRead
+        | A::LoanRead
+        | A::ReclaimRead
+        | A::PolicyRead
+        | A::OverviewRead => Verdict::Allowed,
+        A::ProfileRead | A::ProfileEdit | A::TokenRead | A::TokenCreate | A::TokenRevoke => {
+            own_account(actor, action, resource)
+        }
+        A::UserRead | A::JoinTokenRead => open_or_forbidden(actor.reads_everything()),
+        A::UserCreate
+        | A::UserEdit
+        | A::TeamCreate
+        | A::TeamDelete
+        | A::PoolCreate
+        | A::PoolEdit
+        | A::PoolDelete
+        | A::NodeEdit
+        | A::NodeRemove
+        | A::NodeCordon
+        | A::NodeDrain
+        | A::JoinTokenCreate
+        | A::JoinTokenRevoke
+        | A::PolicyEdit => open_or_forbidden(actor.is_admin()),
+        A::MemberRead | A::EventRead | A::EvictionRead => reads(actor, resource),
+        A::TeamEdit | A::MemberEdit | A::QueueCreate | A::QueueEdit | A::QueueDelete => {
+            open_or_forbidden(leads(actor, resource))
+        }
+        A::QuotaEdit => open_or_forbidden(hands_out(actor, resource)),
+        A::JobSubmit => open_or_forbidden(submits(actor, resource)),
+        A::JobRead => reads(actor, resource),
+        A::JobCancel | A::JobHold | A::JobRelease | A::JobRequeue => acts_on_job(actor, resource),
+    }
+}
+
+const fn open_or_forbidden(allowed: bool) -> Verdict {
+    if allowed { Verdict::Allowed } else { Verdict::Forbidden }
+}
+
+/// A person's own; an admin may see and revoke others' tokens, and never make one for them.
+fn own_account(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
+    match resource {
+        Resource::Account(owner) if *owner == actor.id => Verdict::Allowed,
+        Resource::Account(_) if actor.is_admin() && action != Action::TokenCreate => Verdict::Allowed,
+        _ => Verdict::Hidden,
+    }
+}
+
+/// A team is known to everybody, so its contents are forbidden; a job of another team is not known at all.
+fn reads(actor: &Actor, resource: &Resource) -> Verdict {
+    match resource {
+        Resource::Installation => open_or_forbidden(actor.reads_everything()),
+        Resource::Account(owner) => open_or_forbidden(*owner == actor.id || actor.reads_everything()),
+        Resource::Team(team) | Resource::Quota { team, .. } => open_or_forbidden(actor.reads_team(*team)),
+        Resource::Job { team, .. } if actor.reads_team(*team) => Verdict::Allowed,
+        Resource::Job { .. } => Verdict::Hidden,
+    }
+}
+
+fn leads(actor: &Actor, resource: &Resource) -> bool {
+    match resource {
+        Resource::Team(team) | Resource::Quota { team, .. } | Resource::Job { team, .. } => {
+            actor.is_admin() || actor.has(*team, Role::Lead)
+        }
+        Resource::Installation | Resource::Account(_) => actor.is_admin(),
+    }
+}
+
+fn hands_out(actor: &Actor, resource: &Resource) -> bool {
+    match resource {
+        Resource::Quota { parent: Some(parent), .. } => actor.is_admin() || actor.has(*parent, Role::Lead),
+        _ => actor.is_admin(),
+    }
+}
+
+fn submits(actor: &Actor, resource: &Resource) -> bool {
+    match resource {
+        Resource::Team(team) | Resource::Quota { team, .. } | Resource::Job { team, .. } => {
+            actor.is_admin() || actor.has(*team, Role::Member) || actor.has(*team, Role::Lead)
+        }
+        Resource::Installation | Resource::Account(_) => false,
+    }
+}
+
+fn acts_on_job(actor: &Actor, resource: &Resource) -> Verdict {
+    let Resource::Job { team, owner } = resource else { return Verdict::Forbidden };
+    if !actor.reads_team(*team) {
+        return Verdict::Hidden;
+    }
+    let own = *owner == actor.id && actor.has(*team, Role::Member);
+    open_or_forbidden(own || leads(actor, resource))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    const TEAM: TeamId = TeamId(Uuid::from_u128(1));
+    const PARENT: TeamId = TeamId(Uuid::from_u128(2));
+    const OTHER: TeamId = TeamId(Uuid::from_u128(3));
+    const ME: UserId = UserId(Uuid::from_u128(10));
+    const SHE: UserId = UserId(Uuid::from_u128(11));
+
+    fn actor(platform: &[PlatformRole], roles: &[(TeamId, Role)]) -> Actor {
+        let mut by_team: BTreeMap<TeamId, BTreeSet<Role>> = BTreeMap::new();
+        for (team, role) in roles {
+            by_team.entry(*team).or_default().insert(*role);
+        }
+        Actor {
+            id: ME,
+            platform_roles: platform.iter().copied().collect(),
+            roles: by_team,
+            scopes: Scope::ALL.iter().copied().collect(),
+        }
+    }
+
+    #[test]
+    fn roles_reach_exactly_as_far_as_they_should() {
+        use Action::{JobCancel, JobRead, JobSubmit, MemberEdit, PolicyEdit, QuotaEdit, QuotaRead, UserRead};
+        use Verdict::{Allowed, Forbidden, Hidden};
+        let mine = Resource::Job { team: TEAM, owner: ME };
+        let hers = Resource::Job { team: TEAM, owner: SHE };
+        let foreign = Resource::Job { team: OTHER, owner: SHE };
+        let quota = Resource::Quota { team: TEAM, parent: Some(PARENT) };
+        let top_quota = Resource::Quota { team: PARENT, parent: None };
+        let viewer = actor(&[], &[(TEAM, Role::Viewer)]);
+        let member = actor(&[], &[(TEAM, Role::Member)]);
+        let lead = actor(&[], &[(TEAM, Role::Lead)]);
+        let parent_lead = actor(&[], &[(TEAM, Role::Lead), (PARENT, Role::Lead)]);
+        let nobody = actor(&[], &[]);
+        let finance = actor(&[PlatformRole::Finance], &[]);
+        let admin = actor(&[PlatformRole::Admin], &[]);
+        for (who, action, resource, expected) in [
+            (&viewer, JobRead, hers, Allowed),
+            (&viewer, JobSubmit, Resource::Team(TEAM), Forbidden),
+            (&viewer, JobCancel, hers, Forbidden),
+            (&viewer, JobCancel, mine, Forbidden),
+            (&member, JobSubmit, Resource::Team(TEAM), Allowed),
+            (&member, JobSubmit, Resource::Team(OTHER), Forbidden),
+            (&member, JobCancel, mine, Allowed),
+            (&member, JobCancel, hers, Forbidden),
+            (&member, JobCancel, foreign, Hidden),
+            (&member, JobRead, foreign, Hidden),
+            (&lead, JobCancel, hers, Allowed),
+            (&lead, MemberEdit, Resource::Team(TEAM), Allowed),
+            (&lead, MemberEdit, Resource::Team(OTHER), Forbidden),
+            (&lead, QuotaEdit, quota, Forbidden),
+            (&parent_lead, QuotaEdit, quota, Allowed),
+            (&parent_lead, QuotaEdit, top_quota, Forbidden),
+            (&nobody, QuotaRead, quota, Allowed),
+            (&nobody, JobRead, hers, Hidden),
+            (&nobody, UserRead, Resource::Installation, Forbidden),
+            (&finance, JobRead, hers, Allowed),
+            (&finance, JobCancel, hers, Forbidden),
+            (&finance, PolicyEdit, Resource::Installation, Forbidden),
+            (&admin, JobCancel, foreign, Allowed),
+            (&admin, QuotaEdit, top_quota, Allowed),
+        ] {
+            assert_eq!(may(who, action, &resource), expected, "{action} on {resource:?} by {who:?}");
+        }
+    }
+
+    #[test]
+    fn nobody_without_a_role_changes_anything_but_themselves() {
+        let nobody = actor(&[], &[]);
+        for action in Action::ALL.iter().filter(|action| scope_for(**action) != Scope::Read) {
+            for resource in [
+                Resource::Installation,
+                Resource::Account(SHE),
+                Resource::Team(TEAM),
+                Resource::Quota { team: TEAM, parent: Some(PARENT) },
+                Resource::Job { team: TEAM, owner: SHE },
+            ] {
+                assert_ne!(may(&nobody, *action, &resource), Verdict::Allowed, "{action} on {resource:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_token_never_exceeds_its_scopes_or_teams() {
+        let mut reader = actor(&[PlatformRole::Admin], &[]);
+        reader.scopes = [Scope::Read].into();
+        for action in Action::ALL.iter().filter(|action| scope_for(**action) != Scope::Read) {
+            assert_ne!(may(&reader, *action, &Resource::Installation), Verdict::Allowed, "{action}");
+        }
+        let limited = actor(&[PlatformRole::Admin], &[(OTHER, Role::Lead)]).limited_to(&[TEAM].into());
+        assert_eq!(
+            may(&limited, Action::JobCancel, &Resource::Job { team: TEAM, owner: SHE }),
+            Verdict::Allowed
+        );
+        assert_eq!(
+            may(&limited, Action::JobRead, &Resource::Job { team: OTHER, owner: SHE }),
+            Verdict::Hidden
+        );
+        assert_eq!(may(&limited, Action::PolicyEdit, &Resource::Installation), Verdict::Forbidden);
+    }
+}
