@@ -1,1 +1,21 @@
-//! x
+//! HTTP: routes, rights at the door, problems, the OpenAPI document, and the console's files.
+//!
+//! A handler is five sentences: parse, load, decide, write, commit. This crate refuses to hold SQL, to know the
+//! worker, to read the clock or the environment, and to tell outside what broke inside.
+
+pub mod app;
+mod auth;
+pub mod bootstrap;
+mod console;
+pub mod extract;
+mod layers;
+pub mod openapi;
+pub mod problem;
+pub mod refs;
+mod router;
+mod routes;
+mod serve;
+
+pub use app::{AppState, Settings};
+pub use router::router;
+pub use serve::{ServeError, serve};

@@ -1,0 +1,121 @@
+//! What every handler shares.
+
+use crate::auth::callers::Callers;
+use crate::auth::keys::Keys;
+use crate::auth::password::Passwords;
+use crate::extract::{AuthKind, Caller};
+use crate::layers::rate_limit::RateLimit;
+use crate::problem::{Code, Problem, Result};
+use metrics_exporter_prometheus::PrometheusHandle;
+use reeve_core::access::{Action, Resource, Verdict, may};
+use reeve_core::clock::SharedClock;
+use reeve_store::{Actor, NewEvent, Store, WriteContext, WriteTx};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// What an installation may set.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Longest a request may take; streams and long polls are excepted.
+    pub request_timeout: Duration,
+    /// Requests a second and at once, a credential.
+    pub requests_per_second: u32,
+    pub request_burst: u32,
+    /// The console's own address, for the Origin check behind a proxy that changes `Host`.
+    pub public_origin: Option<String>,
+    /// Longest that a scheduler may be silent before `/readyz` says 503; zero = not asked.
+    pub scheduler_silence: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            request_timeout: Duration::from_secs(30),
+            requests_per_second: 500,
+            request_burst: 2_000,
+            public_origin: None,
+            scheduler_silence: Duration::ZERO,
+        }
+    }
+}
+
+/// The server's state; cheap to clone.
+#[derive(Debug, Clone)]
+pub struct AppState {
+    pub store: Store,
+    pub clock: SharedClock,
+    pub settings: Arc<Settings>,
+    /// Cancelled when the server shuts down: streams and long polls end.
+    pub shutdown: CancellationToken,
+    /// The process's metrics, if it has a recorder.
+    pub metrics: Option<PrometheusHandle>,
+    pub(crate) keys: Arc<Keys>,
+    pub(crate) passwords: Arc<Passwords>,
+    pub(crate) callers: Arc<Callers>,
+    pub(crate) rate_limit: Arc<RateLimit>,
+}
+
+impl AppState {
+    #[must_use]
+    pub fn new(store: Store, clock: SharedClock, settings: Settings) -> Self {
+        let rate_limit = RateLimit::new(settings.requests_per_second, settings.request_burst);
+        Self {
+            store,
+            clock,
+            shutdown: CancellationToken::new(),
+            metrics: None,
+            keys: Arc::default(),
+            passwords: Arc::default(),
+            callers: Arc::default(),
+            rate_limit: Arc::new(rate_limit),
+            settings: Arc::new(settings),
+        }
+    }
+
+    /// Asks [`may`]; a refused attempt leaves an event.
+    ///
+    /// # Errors
+    /// 403, or 404 when the caller may not know that it exists.
+    pub async fn allow(&self, caller: &Caller, action: Action, resource: &Resource) -> Result<()> {
+        let verdict = may(&caller.actor, action, resource);
+        if verdict == Verdict::Allowed {
+            return Ok(());
+        }
+        let (subject_type, subject_id, team) = subject(resource);
+        let mut event = NewEvent::new(action.as_str(), subject_type, Uuid::nil()).denied("access").team(team);
+        event.subject_id = subject_id;
+        let mut tx = self.begin(caller).await?;
+        tx.record(event);
+        tx.commit().await?;
+        Err(match verdict {
+            Verdict::Hidden => Problem::not_found(),
+            _ => Problem::new(Code::Forbidden).param("action", action.as_str()),
+        })
+    }
+
+    /// Begins a change in the caller's name.
+    ///
+    /// # Errors
+    /// 503 when the database is away.
+    pub async fn begin(&self, caller: &Caller) -> Result<WriteTx> {
+        let actor = match &caller.kind {
+            AuthKind::Session { .. } => Actor::user(caller.actor.id, &caller.username),
+            AuthKind::Token { id, name, .. } => Actor::token(*id, &format!("{} ({name})", caller.username)),
+        };
+        let context =
+            WriteContext { actor, request_id: Some(caller.request_id.clone()), now: self.clock.now() };
+        Ok(self.store.begin(context).await?)
+    }
+}
+
+fn subject(resource: &Resource) -> (&'static str, Option<Uuid>, Option<reeve_core::id::TeamId>) {
+    match resource {
+        Resource::Installation => ("installation", None, None),
+        Resource::Account(user) => ("user", Some(user.0), None),
+        Resource::Team(team) => ("team", Some(team.0), Some(*team)),
+        Resource::Quota { team, .. } => ("quota", Some(team.0), Some(*team)),
+        Resource::Job { team, .. } => ("job", None, Some(*team)),
+    }
+}

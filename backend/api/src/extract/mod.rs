@@ -1,0 +1,15 @@
+//! What a request says, parsed: who calls, the body, the page, the version. A handler behind these has no
+//! unreadable input left; what it means is the handler's to judge.
+
+mod caller;
+mod if_match;
+mod json;
+mod keyed;
+mod list;
+mod scan;
+
+pub use caller::{AuthKind, Caller};
+pub use if_match::{IfMatch, Precondition};
+pub use json::Json;
+pub use keyed::{Empty, Keyed, Once};
+pub use list::{List, ListParams, PageView};

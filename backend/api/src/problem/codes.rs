@@ -1,0 +1,69 @@
+//! Every error code, in one table: its status, its title, and what to do about it.
+//!
+//! The help pages `/problems/<code>` are made from this table. A code is part of the interface: it is never renamed.
+
+macro_rules! problem_codes {
+    ($($variant:ident = $text:literal, $status:literal, $title:literal, $help:literal;)+) => {
+        /// Why a request was refused.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Code { $($variant),+ }
+
+        impl Code {
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+
+            #[must_use]
+            pub const fn status(self) -> u16 {
+                match self { $(Self::$variant => $status),+ }
+            }
+
+            #[must_use]
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$variant => $title),+ }
+            }
+
+            /// What to do about it.
+            #[must_use]
+            pub const fn help(self) -> &'static str {
+                match self { $(Self::$variant => $help),+ }
+            }
+        }
+    };
+}
+
+problem_codes! {
+    InvalidJson = "invalid_json", 400, "The body is not readable JSON", "Send one JSON document in UTF-8: no duplicate keys, at most 64 levels deep. `errors` names the place.";
+    InvalidQuery = "invalid_query", 400, "A query parameter is not understood", "Correct the parameter that `errors` names; unknown parameters are refused so that a misspelt filter never shows too much.";
+    InvalidHeader = "invalid_header", 400, "A header is not understood", "Correct the header that `detail` names.";
+    CursorMismatch = "cursor_mismatch", 400, "The cursor belongs to another list", "Start without `cursor`, or repeat the filter that the cursor was made with.";
+    Unauthenticated = "unauthenticated", 401, "Not signed in", "Send `Authorization: Bearer …` with an access token from POST /api/v1/auth/sign-in or an API token.";
+    SignInFailed = "sign_in_failed", 401, "Wrong username or password", "Try again; after several failures the account pauses for a growing time. An administrator can set a new password.";
+    InvalidCredential = "invalid_credential", 401, "The token is not valid", "It may have expired, been revoked, or be mistyped. Refresh it, sign in again, or make a new API token.";
+    RefreshReused = "refresh_reused", 401, "This refresh token was used before", "The whole session was ended, because somebody else may hold the token. Sign in again.";
+    Forbidden = "forbidden", 403, "Not allowed", "Your roles or your token's scopes don't include this. Ask a lead of the team or an administrator.";
+    ForeignOrigin = "foreign_origin", 403, "The request comes from another site", "Requests that change something with a browser session must come from Reeve's own pages. Programs use a token instead.";
+    NotFound = "not_found", 404, "Not found", "Check the address and the id. What you may not see also answers so.";
+    MethodNotAllowed = "method_not_allowed", 405, "This address has no such method", "See the `Allow` header and /api/docs.";
+    Timeout = "timeout", 503, "It took too long", "Nothing was changed, or the change is complete: repeat with the same Idempotency-Key.";
+    Conflict = "conflict", 409, "It has changed meanwhile", "Read it again and decide anew.";
+    AlreadyExists = "already_exists", 409, "The name is taken", "Choose another name, or use the one that exists.";
+    InUse = "in_use", 409, "Something still depends on it", "Remove what depends on it first; `detail` says what.";
+    TeamHasJobs = "team_has_jobs", 409, "The team has live jobs", "Cancel them or wait for their end, then delete the team.";
+    TeamHasChildren = "team_has_children", 409, "The team has teams below it", "Delete or move them first.";
+    IdempotencyRunning = "idempotency_running", 409, "The same request is still running", "Wait and repeat it with the same key.";
+    StaleVersion = "stale_version", 412, "It was changed since you read it", "Read it again, then send the new ETag in If-Match.";
+    PayloadTooLarge = "payload_too_large", 413, "The body is too large", "At most 1 MiB, 8 MiB for batches. Split it.";
+    UnsupportedMediaType = "unsupported_media_type", 415, "The body must be JSON", "Send `Content-Type: application/json`.";
+    InvalidBody = "invalid_body", 422, "Some fields are wrong", "`errors` names each field by JSON pointer, with what is wrong and what is allowed.";
+    IdempotencyMismatch = "idempotency_mismatch", 422, "This key was used for another request", "Use a new Idempotency-Key for a new request.";
+    ParentCycle = "parent_cycle", 422, "The team would be its own ancestor", "Choose a parent that is not below this team.";
+    UnknownReference = "unknown_reference", 422, "It points to something that does not exist", "Check the id or the name.";
+    PreconditionRequired = "precondition_required", 428, "If-Match is required", "Read the object, then send its ETag in If-Match: so nobody's change is lost.";
+    RateLimited = "rate_limited", 429, "Too many requests", "Wait for the seconds in Retry-After. The limit is per user or token.";
+    Internal = "internal", 500, "Something broke on our side", "Repeat with the same Idempotency-Key. If it stays, tell an administrator the request_id.";
+    Unavailable = "unavailable", 503, "Not available right now", "The database is not reachable or overloaded. Repeat after the seconds in Retry-After.";
+}

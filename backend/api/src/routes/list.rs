@@ -1,0 +1,36 @@
+//! Every route, in one place.
+
+use super::{auth, health, me, members, policy, pools, teams, tokens, users};
+use crate::app::AppState;
+use axum::routing::get;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// Routes under the request time-out, and those that may stay open: streams and long polls.
+pub(crate) fn split() -> (OpenApiRouter<AppState>, OpenApiRouter<AppState>) {
+    let people = OpenApiRouter::default()
+        .routes(routes!(auth::sign_in::sign_in))
+        .routes(routes!(auth::refresh::refresh))
+        .routes(routes!(auth::sign_out::sign_out))
+        .routes(routes!(me::show::show, me::edit::edit))
+        .routes(routes!(me::password::set_password))
+        .routes(routes!(tokens::list::list, tokens::create::create))
+        .routes(routes!(tokens::revoke::revoke))
+        .routes(routes!(users::list::list, users::create::create))
+        .routes(routes!(users::show::show, users::edit::edit))
+        .routes(routes!(teams::list::list, teams::create::create))
+        .routes(routes!(teams::show::show, teams::edit::edit, teams::delete::delete))
+        .routes(routes!(members::list::list))
+        .routes(routes!(members::grant::grant, members::withdraw::withdraw));
+    let pool = OpenApiRouter::default()
+        .routes(routes!(pools::list::list, pools::create::create))
+        .routes(routes!(pools::show::show, pools::edit::edit, pools::delete::delete))
+        .routes(routes!(policy::show::show, policy::put::put));
+    let short = OpenApiRouter::default()
+        .merge(people)
+        .merge(pool)
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .route("/metrics", get(health::metrics));
+    (short, OpenApiRouter::default())
+}

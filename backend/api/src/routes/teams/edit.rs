@@ -1,0 +1,67 @@
+//! `PATCH /teams/{team}`.
+
+use super::create::find_parent;
+use super::view::TeamView;
+use crate::app::AppState;
+use crate::extract::{Caller, IfMatch, Json};
+use crate::problem::{Code, Fields, Problem, Result};
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::IntoResponse;
+use reeve_core::access::{Action, Resource};
+use reeve_core::id::TeamId;
+use reeve_store::{teams, version};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+/// What is left out stays.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EditTeam {
+    name: Option<String>,
+    /// Id or slug of the new team above. Moving needs an administrator.
+    parent: Option<String>,
+}
+
+/// Renames or moves a team.
+#[utoipa::path(patch, path = "/api/v1/teams/{team}", operation_id = "edit_team", tag = "teams",
+    params(("team" = String, Path, description = "Id or slug")),
+    request_body = EditTeam, responses((status = 200, body = TeamView)))]
+pub(crate) async fn edit(
+    State(app): State<AppState>,
+    caller: Caller,
+    Path(team): Path<String>,
+    if_match: IfMatch,
+    Json(body): Json<EditTeam>,
+) -> Result<impl IntoResponse> {
+    let id = TeamId(teams::find(&app.store, &team).await?.id);
+    app.allow(&caller, Action::TeamEdit, &Resource::Team(id)).await?;
+    let mut fields = Fields::new();
+    fields.text("/name", body.name.as_deref().unwrap_or("-"), 1, 100);
+    fields.done()?;
+    let parent = match &body.parent {
+        Some(parent) => {
+            app.allow(&caller, Action::TeamCreate, &Resource::Installation).await?;
+            Some(find_parent(&app.store, parent).await?)
+        }
+        None => None,
+    };
+    let mut tx = app.begin(&caller).await?;
+    let before = teams::lock(&mut tx, id).await?;
+    if_match.check(before.version)?;
+    if let Some(parent) = parent
+        && teams::is_below(&mut tx, parent, id).await?
+    {
+        return Err(Problem::new(Code::ParentCycle).error(
+            "/parent",
+            "parent_cycle",
+            "it is below this team",
+        ));
+    }
+    let name = body.name.as_deref().unwrap_or(&before.name);
+    let after = teams::save(&mut tx, &before, name, parent.or(before.parent_id.map(TeamId))).await?;
+    tx.commit().await?;
+    app.callers.forget();
+    let tag = [(header::ETAG, version::etag(after.version))];
+    Ok((tag, axum::Json(TeamView::new(after, &caller))))
+}

@@ -1,0 +1,8 @@
+//! Teams.
+
+pub(crate) mod create;
+pub(crate) mod delete;
+pub(crate) mod edit;
+pub(crate) mod list;
+pub(crate) mod show;
+pub(crate) mod view;

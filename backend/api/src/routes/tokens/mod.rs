@@ -1,0 +1,6 @@
+//! API tokens.
+
+pub(crate) mod create;
+pub(crate) mod list;
+pub(crate) mod revoke;
+pub(crate) mod view;

@@ -1,0 +1,279 @@
+//! Sign-ins, their refresh tokens, and the keys that sign access tokens.
+//!
+//! Only hashes of refresh tokens are kept. This module refuses to judge a password or a signature.
+
+use crate::connect::Store;
+use crate::error::StoreError;
+use crate::write_tx::{NewEvent, WriteTx};
+use chrono::{DateTime, Utc};
+use reeve_core::id::{RowId, UserId};
+use serde_json::json;
+use uuid::Uuid;
+
+/// A person as a caller: who, and in which platform roles.
+#[derive(Debug, Clone)]
+pub struct CallerRow {
+    pub user_id: Uuid,
+    pub username: String,
+    pub display_name: String,
+    pub platform_roles: Vec<String>,
+}
+
+/// What signing in needs to know.
+#[derive(Debug, Clone)]
+pub struct Credentials {
+    pub user_id: Uuid,
+    pub username: String,
+    pub active: bool,
+    pub password_hash: Option<String>,
+    pub failed_sign_ins: i32,
+    pub locked_until: Option<DateTime<Utc>>,
+}
+
+/// A refresh token with its session.
+#[derive(Debug, Clone)]
+pub struct RefreshToken {
+    pub session_id: Uuid,
+    pub user_id: Uuid,
+    pub username: String,
+    pub spent: bool,
+    /// Session and token are alive, and the person is active.
+    pub valid: bool,
+}
+
+/// A key pair in PEM.
+#[derive(Clone)]
+pub struct SigningKey {
+    pub id: Uuid,
+    pub private_pem: String,
+    pub public_pem: String,
+    pub retired: bool,
+}
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningKey").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// The person of a live session; `None` when it is revoked, over, or the person is disabled.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn caller(
+    store: &Store,
+    session: Uuid,
+    now: DateTime<Utc>,
+) -> Result<Option<CallerRow>, StoreError> {
+    Ok(sqlx::query_as!(
+        CallerRow,
+        "select u.id as user_id, u.username, u.display_name, u.platform_roles
+         from sessions s join users u on u.id = s.user_id
+         where s.id = $1 and s.revoked_at is null and s.expires_at > $2 and u.state = 'active'",
+        session,
+        now
+    )
+    .fetch_optional(store.pool())
+    .await?)
+}
+
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn credentials(store: &Store, username: &str) -> Result<Option<Credentials>, StoreError> {
+    Ok(sqlx::query_as!(
+        Credentials,
+        r#"select id as user_id, username, state = 'active' as "active!", password_hash, failed_sign_ins, locked_until
+           from users where username = $1"#,
+        username
+    )
+    .fetch_optional(store.pool())
+    .await?)
+}
+
+/// Counts a failure and sets the pause after it.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn sign_in_failed(
+    tx: &mut WriteTx,
+    user: Uuid,
+    locked_until: Option<DateTime<Utc>>,
+) -> Result<(), StoreError> {
+    sqlx::query!(
+        "update users set failed_sign_ins = failed_sign_ins + 1, locked_until = $2 where id = $1",
+        user,
+        locked_until
+    )
+    .execute(tx.connection())
+    .await?;
+    tx.record(NewEvent::new("session.sign_in", "user", user).denied("wrong_password"));
+    Ok(())
+}
+
+/// Begins a session and forgets earlier failures.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn create(
+    tx: &mut WriteTx,
+    user: Uuid,
+    user_agent: Option<&str>,
+    expires_at: DateTime<Utc>,
+) -> Result<Uuid, StoreError> {
+    let now = tx.now();
+    let id = RowId::mint(now).0;
+    sqlx::query!("update users set failed_sign_ins = 0, locked_until = null where id = $1", user)
+        .execute(tx.connection())
+        .await?;
+    sqlx::query!(
+        "insert into sessions (id, user_id, user_agent, created_at, expires_at) values ($1, $2, $3, $4, $5)",
+        id,
+        user,
+        user_agent,
+        now,
+        expires_at
+    )
+    .execute(tx.connection())
+    .await?;
+    tx.record(NewEvent::new("session.created", "session", id).detail(json!({"user_id": user})));
+    Ok(id)
+}
+
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn add_refresh_token(
+    tx: &mut WriteTx,
+    session: Uuid,
+    hash: &[u8],
+    expires_at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let now = tx.now();
+    sqlx::query!(
+        "insert into refresh_tokens (token_hash, session_id, created_at, expires_at) values ($1, $2, $3, $4)",
+        hash,
+        session,
+        now,
+        expires_at
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
+}
+
+/// A refresh token, locked until the end of the transaction.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn refresh_token(tx: &mut WriteTx, hash: &[u8]) -> Result<Option<RefreshToken>, StoreError> {
+    let now = tx.now();
+    Ok(sqlx::query_as!(
+        RefreshToken,
+        r#"select r.session_id, s.user_id, u.username, r.spent_at is not null as "spent!",
+                  (r.expires_at > $2 and s.expires_at > $2 and s.revoked_at is null and u.state = 'active') as "valid!"
+           from refresh_tokens r join sessions s on s.id = r.session_id join users u on u.id = s.user_id
+           where r.token_hash = $1 for update of r"#,
+        hash,
+        now
+    )
+    .fetch_optional(tx.connection())
+    .await?)
+}
+
+/// # Errors
+/// [`StoreError::Conflict`] when it is spent already.
+pub async fn spend_refresh_token(tx: &mut WriteTx, hash: &[u8], session: Uuid) -> Result<(), StoreError> {
+    let now = tx.now();
+    let done = sqlx::query!(
+        "update refresh_tokens set spent_at = $2 where token_hash = $1 and spent_at is null",
+        hash,
+        now
+    )
+    .execute(tx.connection())
+    .await?;
+    if done.rows_affected() != 1 {
+        return Err(StoreError::Conflict);
+    }
+    tx.record(NewEvent::new("session.refreshed", "session", session));
+    Ok(())
+}
+
+/// Ends a session; one that is over already stays as it is.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn revoke(tx: &mut WriteTx, session: Uuid, reason: &str) -> Result<(), StoreError> {
+    let now = tx.now();
+    sqlx::query!(
+        "update sessions set revoked_at = $2, revoked_reason = $3 where id = $1 and revoked_at is null",
+        session,
+        now,
+        reason
+    )
+    .execute(tx.connection())
+    .await?;
+    tx.record(NewEvent::new("session.revoked", "session", session).rule(reason));
+    Ok(())
+}
+
+/// Ends a person's sessions, all but one.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn revoke_of_user(
+    tx: &mut WriteTx,
+    user: UserId,
+    except: Option<Uuid>,
+    reason: &str,
+) -> Result<(), StoreError> {
+    let now = tx.now();
+    let ended = sqlx::query_scalar!(
+        "update sessions set revoked_at = $2, revoked_reason = $3
+         where user_id = $1 and revoked_at is null and ($4::uuid is null or id <> $4) returning id",
+        user.0,
+        now,
+        reason,
+        except
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    for session in ended {
+        tx.record(NewEvent::new("session.revoked", "session", session).rule(reason));
+    }
+    Ok(())
+}
+
+/// All keys, newest first.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn signing_keys(store: &Store) -> Result<Vec<SigningKey>, StoreError> {
+    Ok(sqlx::query_as!(
+        SigningKey,
+        r#"select id, private_pem, public_pem, retired_at is not null as "retired!"
+           from signing_keys order by created_at desc, id desc limit 16"#
+    )
+    .fetch_all(store.pool())
+    .await?)
+}
+
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn add_signing_key(
+    tx: &mut WriteTx,
+    private_pem: &str,
+    public_pem: &str,
+) -> Result<(), StoreError> {
+    let now = tx.now();
+    let id = RowId::mint(now).0;
+    sqlx::query!(
+        "insert into signing_keys (id, private_pem, public_pem, created_at) values ($1, $2, $3, $4)",
+        id,
+        private_pem,
+        public_pem,
+        now
+    )
+    .execute(tx.connection())
+    .await?;
+    tx.record(NewEvent::new("signing_key.created", "signing_key", id));
+    Ok(())
+}
