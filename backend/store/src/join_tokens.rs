@@ -4,7 +4,6 @@
 
 use crate::connect::Store;
 use crate::error::StoreError;
-use crate::page::Page;
 use crate::write_tx::{NewEvent, WriteTx};
 use chrono::{DateTime, Utc};
 use reeve_core::id::{PoolId, RowId, UserId};
@@ -53,15 +52,10 @@ macro_rules! select_join_tokens {
 ///
 /// # Errors
 /// [`StoreError::Unavailable`].
-pub async fn list(store: &Store, after: Option<Uuid>, limit: u32) -> Result<Page<JoinToken>, StoreError> {
-    let rows = select_join_tokens!(
-        "where $1::uuid is null or t.id < $1 order by t.id desc limit $2",
-        after,
-        i64::from(limit) + 1
-    )
-    .fetch_all(store.pool())
-    .await?;
-    Ok(Page::cut(rows, limit, &"join_tokens", |token| token.id))
+pub async fn list(store: &Store, after: Option<Uuid>, limit: i64) -> Result<Vec<JoinToken>, StoreError> {
+    Ok(select_join_tokens!("where $1::uuid is null or t.id < $1 order by t.id desc limit $2", after, limit)
+        .fetch_all(store.pool())
+        .await?)
 }
 
 /// One token.

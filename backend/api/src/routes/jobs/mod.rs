@@ -1,0 +1,22 @@
+//! Jobs: submit, batch, list, show, cancel, hold, release, requeue, explain, runs, events, evictions, logs.
+
+mod admit;
+pub(crate) mod batch;
+pub(crate) mod body;
+pub(crate) mod cancel;
+pub(crate) mod evictions;
+pub(crate) mod explain;
+pub(crate) mod explain_view;
+pub(crate) mod hold;
+pub(crate) mod list;
+mod load;
+mod log_window;
+pub(crate) mod logs;
+mod new_job;
+pub(crate) mod release;
+pub(crate) mod requeue;
+pub(crate) mod runs;
+pub(crate) mod runs_view;
+pub(crate) mod show;
+pub(crate) mod submit;
+pub(crate) mod view;

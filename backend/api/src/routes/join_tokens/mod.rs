@@ -1,0 +1,6 @@
+//! Join tokens: list, create, revoke.
+
+pub(crate) mod create;
+pub(crate) mod list;
+pub(crate) mod revoke;
+pub(crate) mod view;

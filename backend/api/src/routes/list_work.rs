@@ -1,0 +1,81 @@
+//! The routes of work and of what it shares: nodes, quotas, queues, jobs, loans and their recall, agents.
+
+use super::{agent, evictions, jobs, join_tokens, loans, nodes, queues, quotas, reclaims};
+use crate::app::AppState;
+use axum::extract::DefaultBodyLimit;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// Largest body of a batch of submissions.
+const MOST_BATCH_BYTES: usize = 8 * 1_024 * 1_024;
+
+/// Routes under the request time-out.
+pub(super) fn short() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .merge(node_routes())
+        .merge(queue_routes())
+        .merge(sharing_routes())
+        .merge(job_routes())
+        .merge(agent_routes())
+}
+
+/// Routes that may stay open: long polls and downloads.
+pub(super) fn long() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default().routes(routes!(agent::desired::desired)).routes(routes!(jobs::logs::logs))
+}
+
+fn node_routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(nodes::list::list))
+        .routes(routes!(nodes::show::show, nodes::edit::edit, nodes::remove::remove))
+        .routes(routes!(nodes::cordon::cordon))
+        .routes(routes!(nodes::uncordon::uncordon))
+        .routes(routes!(nodes::drain::drain))
+        .routes(routes!(join_tokens::list::list, join_tokens::create::create))
+        .routes(routes!(join_tokens::revoke::revoke))
+}
+
+fn queue_routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(queues::list::list, queues::create::create))
+        .routes(routes!(queues::show::show, queues::edit::edit, queues::delete::delete))
+        .routes(routes!(queues::line::line))
+}
+
+fn sharing_routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(quotas::list::list))
+        .routes(routes!(quotas::put::put, quotas::delete::delete))
+        .routes(routes!(loans::list::list))
+        .routes(routes!(loans::matrix::matrix))
+        .routes(routes!(reclaims::list::list))
+        .routes(routes!(reclaims::show::show))
+        .routes(routes!(evictions::list::list))
+        .routes(routes!(evictions::show::show))
+}
+
+fn job_routes() -> OpenApiRouter<AppState> {
+    let batch = OpenApiRouter::default()
+        .routes(routes!(jobs::batch::batch))
+        .layer(DefaultBodyLimit::max(MOST_BATCH_BYTES));
+    OpenApiRouter::default()
+        .merge(batch)
+        .routes(routes!(jobs::list::list, jobs::submit::submit))
+        .routes(routes!(jobs::show::show))
+        .routes(routes!(jobs::cancel::cancel))
+        .routes(routes!(jobs::hold::hold))
+        .routes(routes!(jobs::release::release))
+        .routes(routes!(jobs::requeue::requeue))
+        .routes(routes!(jobs::explain::explain))
+        .routes(routes!(jobs::runs::runs))
+        .routes(routes!(jobs::evictions::evictions))
+}
+
+/// What agents call. Only the long poll for the desired state stays open.
+fn agent_routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(agent::join::join))
+        .routes(routes!(agent::register::register))
+        .routes(routes!(agent::report::report))
+        .routes(routes!(agent::logs::put))
+}

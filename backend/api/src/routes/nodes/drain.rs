@@ -1,0 +1,27 @@
+//! `POST /nodes/{node}/drain`.
+
+use super::set_state::{NodeNote, Request, set_state};
+use super::view::NodeView;
+use crate::app::AppState;
+use crate::extract::{Caller, IfMatch, Keyed};
+use crate::problem::Result;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use reeve_core::access::Action;
+use reeve_core::node::NodeState;
+
+/// Its work is asked to leave, gradually, and it takes nothing new.
+#[utoipa::path(post, path = "/api/v1/nodes/{node}/drain", operation_id = "drain_node", tag = "nodes", params(("node" = String, Path)),
+    request_body = Option<NodeNote>,
+    responses((status = 200, body = NodeView), (status = 412, description = "changed since it was read"),
+              (status = 428, description = "If-Match is missing")))]
+pub(crate) async fn drain(
+    State(app): State<AppState>,
+    caller: Caller,
+    Path(node): Path<String>,
+    if_match: IfMatch,
+    keyed: Keyed<NodeNote>,
+) -> Result<Response> {
+    let request = Request { caller, node, if_match, keyed };
+    set_state(&app, request, Action::NodeDrain, NodeState::Draining).await
+}

@@ -1,0 +1,6 @@
+//! Quotas: list, put, delete.
+
+pub(crate) mod delete;
+pub(crate) mod list;
+pub(crate) mod put;
+pub(crate) mod view;
