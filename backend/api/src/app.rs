@@ -100,13 +100,17 @@ impl AppState {
     /// # Errors
     /// 503 when the database is away.
     pub async fn begin(&self, caller: &Caller) -> Result<WriteTx> {
+        Ok(self.store.begin(self.context(caller)).await?)
+    }
+
+    /// What a change in the caller's name has in common, at this moment.
+    #[must_use]
+    pub fn context(&self, caller: &Caller) -> WriteContext {
         let actor = match &caller.kind {
             AuthKind::Session { .. } => Actor::user(caller.actor.id, &caller.username),
             AuthKind::Token { id, name, .. } => Actor::token(*id, &format!("{} ({name})", caller.username)),
         };
-        let context =
-            WriteContext { actor, request_id: Some(caller.request_id.clone()), now: self.clock.now() };
-        Ok(self.store.begin(context).await?)
+        WriteContext { actor, request_id: Some(caller.request_id.clone()), now: self.clock.now() }
     }
 }
 

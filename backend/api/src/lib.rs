@@ -12,6 +12,7 @@ mod layers;
 pub mod openapi;
 pub mod problem;
 pub mod refs;
+mod reply;
 mod router;
 mod routes;
 mod serve;

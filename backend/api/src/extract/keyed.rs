@@ -156,6 +156,51 @@ impl Once {
     }
 }
 
+/// A reply made before its effect, for effects that keep it themselves in their one statement.
+#[derive(Debug)]
+pub struct Prepared {
+    once: Once,
+    reply: StoredReply,
+}
+
+impl Once {
+    /// Makes the reply that an effect is to keep.
+    ///
+    /// # Errors
+    /// [`Code::Internal`] for a view that is no JSON.
+    pub fn prepare(self, status: StatusCode, view: &impl Serialize) -> Result<Prepared> {
+        let body = serde_json::to_vec(view).map_err(|error| Problem::internal(&error))?;
+        let reply = StoredReply { status: status.as_u16(), headers: serde_json::json!({}), body };
+        Ok(Prepared { once: self, reply })
+    }
+}
+
+impl Prepared {
+    /// What the effect keeps; `None` without a key.
+    #[must_use]
+    pub fn kept(&self) -> Option<(&IdempotencyKey, &StoredReply)> {
+        self.once.key.as_ref().map(|key| (key, &self.reply))
+    }
+
+    /// The reply, or the stored one of an equal request that was faster.
+    ///
+    /// # Errors
+    /// As the effect's.
+    pub async fn answer(
+        self,
+        effect: Result<(), StoreError>,
+        refused: fn(StoreError) -> Problem,
+    ) -> Result<Response> {
+        match effect {
+            Ok(()) => Ok(sent(self.reply)),
+            Err(StoreError::Duplicate { constraint }) if constraint == idempotency::DUPLICATE => {
+                self.once.replay().await?.ok_or_else(|| Problem::new(Code::IdempotencyRunning))
+            }
+            Err(error) => Err(refused(error)),
+        }
+    }
+}
+
 fn sent(reply: StoredReply) -> Response {
     let mut response = Response::new(Body::from(reply.body));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::OK);

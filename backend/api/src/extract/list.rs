@@ -114,12 +114,20 @@ impl<F> List<F> {
 
     /// The reply: items, cursor and `Link: rel="next"`.
     pub fn reply<T: Serialize>(&self, page: Page<T>) -> Response {
+        self.reply_with(page, |items, next_cursor| PageView { items, next_cursor })
+    }
+
+    /// The same around another body, for lists that say more than a page.
+    pub fn reply_with<T, B: Serialize>(
+        &self,
+        page: Page<T>,
+        body: impl FnOnce(Vec<T>, Option<String>) -> B,
+    ) -> Response {
         let link = page.next_cursor.as_ref().map(|cursor| {
             let separator = if self.scope.ends_with('?') { "" } else { "&" };
             format!("<{}{separator}limit={}&cursor={cursor}>; rel=\"next\"", self.scope, self.limit)
         });
-        let mut response =
-            axum::Json(PageView { items: page.items, next_cursor: page.next_cursor }).into_response();
+        let mut response = axum::Json(body(page.items, page.next_cursor)).into_response();
         if let Some(Ok(link)) = link.map(|link| HeaderValue::from_str(&link)) {
             response.headers_mut().insert(header::LINK, link);
         }

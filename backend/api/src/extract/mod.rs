@@ -11,5 +11,5 @@ mod scan;
 pub use caller::{AuthKind, Caller};
 pub use if_match::{IfMatch, Precondition};
 pub use json::Json;
-pub use keyed::{Empty, Keyed, Once};
+pub use keyed::{Empty, Keyed, Once, Prepared};
 pub use list::{List, ListParams, PageView};

@@ -1,6 +1,6 @@
 //! Every route, in one place.
 
-use super::{auth, health, me, members, policy, pools, teams, tokens, users};
+use super::{auth, health, list_work, me, members, policy, pools, teams, tokens, users};
 use crate::app::AppState;
 use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
@@ -29,8 +29,9 @@ pub(crate) fn split() -> (OpenApiRouter<AppState>, OpenApiRouter<AppState>) {
     let short = OpenApiRouter::default()
         .merge(people)
         .merge(pool)
+        .merge(list_work::short())
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/metrics", get(health::metrics));
-    (short, OpenApiRouter::default())
+    (short, OpenApiRouter::default().merge(list_work::long()))
 }

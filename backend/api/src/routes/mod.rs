@@ -1,12 +1,23 @@
 //! The one list of routes. The folder listing is the table of contents: a resource a folder, a verb a file.
 
+mod agent;
 mod auth;
+mod evictions;
 mod health;
+mod jobs;
+mod join_tokens;
 mod list;
+mod list_work;
+mod loans;
 mod me;
 mod members;
+mod nodes;
 mod policy;
 pub(crate) mod pools;
+mod queues;
+mod quotas;
+mod reclaims;
+mod sentence_view;
 mod teams;
 mod tokens;
 mod users;
