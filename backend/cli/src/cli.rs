@@ -9,7 +9,7 @@ use crate::commands::{
 };
 use crate::config::{self, Overrides};
 use crate::output::Output;
-use crate::{exit, scenario};
+use crate::{exit, replay, scenario};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -88,6 +88,8 @@ enum Command {
     /// Let nodes join
     #[command(subcommand)]
     JoinToken(join_token::JoinTokenCommand),
+    /// Submit a recorded trace of jobs through the REST API, as a pipeline would
+    Replay(replay::ReplayArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
 }
@@ -159,6 +161,7 @@ async fn run_signed_in(command: Command, client: &Client, output: Output) -> any
         Command::Reclaims(args) => list::reclaims(args, client, output).await,
         Command::Pool(command) => pool::run(command, client, output).await,
         Command::JoinToken(command) => join_token::run(command, client, output).await,
+        Command::Replay(args) => replay::run(args, client, output).await,
         // Served above, without a server to talk to.
         _ => Ok(()),
     };
@@ -180,7 +183,7 @@ mod tests {
             for argument in command.get_arguments() {
                 let name = argument.get_id().as_str();
                 let takes_value = argument.get_action().takes_values();
-                if takes_value && ["password", "token", "secret"].iter().any(|word| name == *word) {
+                if takes_value && ["password", "token", "secret"].contains(&name) {
                     found.push(format!("{} {name}", command.get_name()));
                 }
             }

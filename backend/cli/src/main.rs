@@ -6,6 +6,7 @@ mod commands;
 mod config;
 mod exit;
 mod output;
+mod replay;
 mod scenario;
 
 fn main() -> std::process::ExitCode {

@@ -80,7 +80,11 @@ impl PrivatePostgres {
         let folder = tempfile::Builder::new().prefix("reeve-postgres-").tempdir();
         let folder = folder.map_err(io("a temporary folder"))?;
         let path = folder.path().to_path_buf();
-        Self::start_in(&path, Durability::Throwaway, Some(folder))
+        let while_starting = Guard::watch_folder(&path)?;
+        let started = Self::start_in(&path, Durability::Throwaway, Some(folder));
+        // By now the server has a guard of its own.
+        drop(while_starting);
+        started
     }
 
     fn start_in(

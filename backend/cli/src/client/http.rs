@@ -27,6 +27,7 @@ pub(crate) struct Call {
     query: Vec<(String, String)>,
     body: Option<Value>,
     key: Option<String>,
+    headers: Vec<(&'static str, String)>,
 }
 
 impl Call {
@@ -42,12 +43,18 @@ impl Call {
         call
     }
 
+    pub(crate) fn put(path: impl Into<String>, body: Value) -> Self {
+        let mut call = Self::new(Method::PUT, path);
+        call.body = Some(body);
+        call
+    }
+
     pub(crate) fn delete(path: impl Into<String>) -> Self {
         Self::new(Method::DELETE, path)
     }
 
     fn new(method: Method, path: impl Into<String>) -> Self {
-        Self { method, path: path.into(), query: Vec::new(), body: None, key: None }
+        Self { method, path: path.into(), query: Vec::new(), body: None, key: None, headers: Vec::new() }
     }
 
     #[must_use]
@@ -59,6 +66,12 @@ impl Call {
     #[must_use]
     pub(crate) fn key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
         self
     }
 
@@ -171,6 +184,9 @@ impl Client {
         }
         if let Some(key) = &call.key {
             request = request.header("Idempotency-Key", key);
+        }
+        for (name, value) in &call.headers {
+            request = request.header(*name, value);
         }
         if let Some(body) = &call.body {
             request = request.json(body);

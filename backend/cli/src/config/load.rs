@@ -18,6 +18,7 @@ pub(crate) struct Overrides {
 
 /// # Errors
 /// Naming the key.
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 pub(crate) fn load(overrides: &Overrides) -> anyhow::Result<Settings> {
     let mut settings = read(overrides)?;
     settings.client.token = env::var("REEVE_TOKEN").ok().filter(|token| !token.is_empty());

@@ -33,9 +33,17 @@ impl Guard {
         pgdata: &Path,
         removed: Option<&Path>,
     ) -> Result<Self, PrivatePostgresError> {
+        Self::spawn(&server.id().to_string(), pgdata, removed.unwrap_or(Path::new("")))
+    }
+
+    /// Watches over a folder while there is no server in it yet.
+    pub(super) fn watch_folder(removed: &Path) -> Result<Self, PrivatePostgresError> {
+        Self::spawn("", Path::new(""), removed)
+    }
+
+    fn spawn(pid: &str, pgdata: &Path, removed: &Path) -> Result<Self, PrivatePostgresError> {
         let mut command = Command::new("sh");
-        command.args(["-c", SCRIPT, "reeve-postgres-guard", &server.id().to_string()]).arg(pgdata);
-        command.arg(removed.unwrap_or(Path::new(""))).current_dir("/");
+        command.args(["-c", SCRIPT, "reeve-postgres-guard", pid]).arg(pgdata).arg(removed).current_dir("/");
         // Its own group: a signal to the starter's group must not end the guard before the server.
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         Ok(Self { shell: command.spawn().map_err(io("starting the guard"))? })
