@@ -5,7 +5,7 @@
 
 use crate::client::Client;
 use crate::commands::{
-    act, completions, join_token, list, login, logs, migrate, pool, postgres, show, submit,
+    act, check, completions, join_token, list, login, logs, migrate, pool, postgres, show, submit,
 };
 use crate::config::{self, Overrides};
 use crate::output::Output;
@@ -45,6 +45,8 @@ struct GlobalArgs {
 enum Command {
     /// Bring the database's schema up to date
     Migrate,
+    /// Look the whole database over: exit 1 and a line for each violation
+    Check,
     /// Print the settings in force, secrets left out
     Config,
     /// Run a private PostgreSQL
@@ -131,6 +133,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let done = ExitCode::SUCCESS;
     match cli.command {
         Command::Migrate => migrate::run(&settings).await.map(|()| done),
+        Command::Check => check::run(&settings, output).await,
         Command::Config => output.json(&settings.redacted()).map(|()| done),
         Command::Postgres(command) => postgres::run(command).await,
         Command::Scenario(args) => scenario::run(args),

@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 pub(crate) mod act;
+pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod join_token;
 pub(crate) mod list;
