@@ -199,6 +199,38 @@ async fn a_running_job_is_told_to_stop_and_ends_when_its_agent_says_so() {
 }
 
 #[tokio::test]
+async fn a_running_job_is_requeued_after_its_grace_with_its_age_and_resumes() {
+    let app = App::new().await;
+    app.teams().await;
+    let node = node(&app, "n1", 8).await;
+    let id = submit(&app, json!({"checkpoint": "on_signal"})).await;
+    app.tick().await;
+    report_all(&app, &node, 1, "running", None).await;
+    let path = format!("/api/v1/jobs/{id}");
+    let submitted_at = app.get(&app.admin, &path).await.ok(200)["submitted_at"].clone();
+    let told = app.post(&app.admin, &format!("{path}/requeue"), json!({"reason": "new image"})).await.ok(200);
+    assert_eq!(
+        (told["state"].as_str(), told["leave"]["cause"].as_str()),
+        (Some("leaving"), Some("operator"))
+    );
+    let now = reeve_core::clock::Clock::now(&app.clock);
+    let end = json!({"at": now, "exit_code": 0, "asked": true});
+    let desired = report_all(&app, &node, 2, "ended", Some(end)).await;
+    assert_eq!(desired["members"][0]["order"]["order"], "leave");
+    assert_eq!(desired["members"][0]["order"]["checkpoint"], true);
+    let waiting = app.get(&app.admin, &path).await.ok(200);
+    assert_eq!(
+        (waiting["state"].as_str(), &waiting["submitted_at"]),
+        (Some("queued"), &submitted_at),
+        "{waiting}"
+    );
+    app.tick().await;
+    let again = app.get(&node.credential, "/agent/v1/desired").await.ok(200);
+    let spec = &again["members"][0]["spec"];
+    assert_eq!((spec["attempt"].as_i64(), spec["resume"].as_bool()), (Some(2), Some(true)), "{again}");
+}
+
+#[tokio::test]
 async fn waiting_is_explained_with_numbers_evidence_and_both_languages() {
     let app = App::new().await;
     app.teams().await;
