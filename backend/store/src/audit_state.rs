@@ -47,6 +47,15 @@ pub async fn check_database(store: &Store, now: DateTime<Utc>) -> Result<Vec<Str
           and (exists (select from members m where m.run_id = r.id and m.released_at is null)
                or exists (select from usage_intervals u where u.run_id = r.id and u.ended_at is null))
         union all
+        select 'run ' || r.id || ': open interval of ' || coalesce(u.gpu_milli, 0) || ' milli, members hold '
+               || coalesce(h.milli, 0)
+        from runs r left join usage_intervals u on u.run_id = r.id and u.ended_at is null
+        left join (
+            select s.run_id, sum(s.milli) as milli from member_gpus s
+            join members m on m.run_id = s.run_id and m.member = s.member where m.released_at is null group by s.run_id
+        ) h on h.run_id = r.id
+        where r.ended_at is null and coalesce(u.gpu_milli, 0) <> coalesce(h.milli, 0)
+        union all
         select 'run ' || t.run_id || ': ledger has ' || coalesce(l.amount, 0) || ' milli-GPU seconds, members held '
                || t.amount
         from (

@@ -60,7 +60,7 @@ pub struct PrivatePostgres {
     server: Child,
     guard: Option<Guard>,
     // The last field: the folder goes when the server is gone.
-    folder: Option<tempfile::TempDir>,
+    _folder: Option<tempfile::TempDir>,
 }
 
 impl PrivatePostgres {
@@ -94,16 +94,14 @@ impl PrivatePostgres {
     ) -> Result<Self, PrivatePostgresError> {
         let cluster = cluster::Cluster::open(path, durability)?;
         cluster.await_predecessor()?;
+        let removed = folder.as_ref().map(tempfile::TempDir::path);
+        let guard = Guard::watch(&cluster.pgdata, removed)?;
         let mut last = None;
         // A port that is free now may be taken a moment later.
         for _ in 0..5 {
             let port = free_port()?;
             match start_server(&cluster, port) {
-                Ok(server) => {
-                    let removed = folder.as_ref().map(tempfile::TempDir::path);
-                    let guard = Some(Guard::watch(&server, &cluster.pgdata, removed)?);
-                    return Ok(Self { cluster, port, server, guard, folder });
-                }
+                Ok(server) => return Ok(Self { cluster, port, server, guard: Some(guard), _folder: folder }),
                 Err(error) if cluster.log_tail().contains("could not bind") => last = Some(error),
                 Err(error) => return Err(error),
             }
@@ -146,7 +144,6 @@ impl PrivatePostgres {
     pub fn crash_and_restart(&mut self) -> Result<(), PrivatePostgresError> {
         self.server.kill().map_err(io("killing the server"))?;
         self.server.wait().map_err(io("waiting for the server"))?;
-        self.guard = None;
         let deadline = Instant::now() + PATIENCE;
         // Its children notice within moments; until then their shared memory keeps a new server out.
         self.server = loop {
@@ -156,8 +153,6 @@ impl PrivatePostgres {
                 Err(_) => std::thread::sleep(Duration::from_millis(100)),
             }
         };
-        let removed = self.folder.as_ref().map(tempfile::TempDir::path);
-        self.guard = Some(Guard::watch(&self.server, &self.cluster.pgdata, removed)?);
         Ok(())
     }
 

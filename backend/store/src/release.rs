@@ -62,3 +62,32 @@ pub(crate) async fn release_ended(
     .await?;
     ledger::settle(connection, &of_runs, now).await
 }
+
+/// Surplus members that have all left end their eviction; a reclaim without an asking job ends with its evictions.
+pub(crate) async fn settle_evictions(
+    connection: &mut PgConnection,
+    jobs: &[Uuid],
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    sqlx::query!(
+        "update evictions e set outcome = 'shrunk', vacated_at = $2
+         where e.job_id = any($1) and e.outcome = 'leaving' and e.surplus_only
+           and not exists (select from members m where m.job_id = e.job_id and m.run_number = e.run_number
+                             and m.member = any(e.members) and m.state <> 'ended')",
+        jobs,
+        now
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "update reclaims c set state = 'done', ended_at = $2
+         where c.state = 'waiting' and c.evictor_job_id is null
+           and exists (select from evictions e where e.reclaim_id = c.id and e.job_id = any($1))
+           and not exists (select from evictions e where e.reclaim_id = c.id and e.outcome = 'leaving')",
+        jobs,
+        now
+    )
+    .execute(&mut *connection)
+    .await?;
+    Ok(())
+}

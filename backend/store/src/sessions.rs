@@ -277,3 +277,28 @@ pub async fn add_signing_key(
     tx.record(NewEvent::new("signing_key.created", "signing_key", id));
     Ok(())
 }
+
+/// Deletes sessions that nobody could use since `before`, and refresh tokens that ended before it; at most `limit` of each
+/// a call. Answers how many sessions and tokens went, without those that went with their session.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn expire(store: &Store, before: DateTime<Utc>, limit: i64) -> Result<u64, StoreError> {
+    // Housekeeping of what gives no access any more: no event.
+    let sessions = sqlx::query!(
+        "delete from sessions where id in (select id from sessions where expires_at < $1 limit $2)",
+        before,
+        limit
+    )
+    .execute(store.pool())
+    .await?;
+    let tokens = sqlx::query!(
+        "delete from refresh_tokens where token_hash in
+           (select token_hash from refresh_tokens where expires_at < $1 limit $2)",
+        before,
+        limit
+    )
+    .execute(store.pool())
+    .await?;
+    Ok(sessions.rows_affected() + tokens.rows_affected())
+}

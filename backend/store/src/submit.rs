@@ -55,7 +55,8 @@ pub struct NewJob {
     pub submitted_at: DateTime<Utc>,
 }
 
-/// Puts jobs in line. With a key, the reply is kept in the same transaction.
+/// Puts jobs in line. With a key, the reply is kept in the same transaction. Queues and teams are locked against whoever
+/// deletes or drains them, so that nothing slips in behind a count of live jobs; submissions share the lock.
 ///
 /// # Errors
 /// [`StoreError::Duplicate`] with [`crate::idempotency::DUPLICATE`] when an equal request was faster (read its
@@ -74,10 +75,11 @@ pub async fn insert_batch(
         jobs.iter().map(|job| job.queue_id.0).collect::<BTreeSet<_>>().into_iter().collect();
     let events: Vec<NewEvent> = jobs.iter().map(submitted).collect();
     let inserted = sqlx::query_scalar!(
-        r#"with open_queues as (
-             select count(*) as n from queues q join teams t on t.id = q.team_id
+        r#"with locked as materialized (
+             select q.id from queues q join teams t on t.id = q.team_id
              where q.id = any($3) and q.deleted_at is null and q.state <> 'draining' and t.state = 'active'
-         ), placed as (
+             order by q.id for share of q, t
+         ), open_queues as (select count(*) as n from locked), placed as (
              insert into jobs (id, team_id, queue_id, user_id, name, kind, priority_class, state, held, gpus, gpu_milli,
                  gpu_memory_mib, cpu_milli, memory_mib, min_replicas, max_replicas, pool_ids, gpu_model, node_labels,
                  require_topology, prefer_topology, rdma, time_limit_secs, preemptible, evict_others, requeue,

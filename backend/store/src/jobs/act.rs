@@ -5,6 +5,7 @@
 
 use super::row::JobRow;
 use crate::error::StoreError;
+use crate::schedule::apply::bump;
 use crate::write_tx::{NewEvent, WriteTx};
 use chrono::{DateTime, Utc};
 use reeve_core::id::{JobId, NodeId};
@@ -80,13 +81,9 @@ pub async fn leave(tx: &mut WriteTx, job: &JobRow, order: &LeaveOrder<'_>) -> Re
     .execute(tx.connection())
     .await?;
     let nodes = sqlx::query_scalar!(
-        r#"with told as (
-             update members set stop_order = $2, stop_cause = $3, leave_by = least(coalesce(leave_by, $4), $4),
-               state = case when state = 'running' then 'leaving' else state end
-             where job_id = $1 and state <> 'ended' returning node_id
-           )
-           update node_generations set generation = generation + 1
-           where node_id in (select node_id from told) returning node_id"#,
+        "update members set stop_order = $2, stop_cause = $3, leave_by = least(coalesce(leave_by, $4), $4),
+           state = case when state = 'running' then 'leaving' else state end
+         where job_id = $1 and state <> 'ended' returning node_id",
         job.id,
         order.stop_order,
         order.cause,
@@ -94,6 +91,7 @@ pub async fn leave(tx: &mut WriteTx, job: &JobRow, order: &LeaveOrder<'_>) -> Re
     )
     .fetch_all(tx.connection())
     .await?;
+    bump(tx.connection(), &nodes).await?;
     tx.record(event(job, order.action).detail(json!({
         "reason": order.why, "cause": order.cause, "leave_by": order.leave_by,
     })));

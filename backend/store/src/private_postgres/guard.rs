@@ -7,16 +7,28 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Waits for a word, or for the end of its input, which the kernel closes with the starter. Fast shutdown, then
-/// immediate.
+/// Waits for a word, or for the end of its input, which the kernel closes with the starter: no earlier than a server
+/// that the starter was just spawning is one, because until then that still holds the pipe. The server is looked for
+/// only then, by its pid file or, before it has one, by its command line. Fast shutdown, then immediate.
 pub(super) const SCRIPT: &str = r#"
-pid=$1 pgdata=$2 folder=$3
+pgdata=$1 folder=$2
 read -r word && [ "$word" = dismissed ] && exit 0
-mine() { [ "$(head -n 1 "$pgdata/postmaster.pid" 2>/dev/null)" = "$pid" ] && kill -0 "$pid" 2>/dev/null; }
-mine && kill -INT "$pid"
-tries=0
-while mine && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
-mine && kill -QUIT "$pid" && sleep 1
+ours() { tr '\0' ' ' 2>/dev/null <"/proc/$1/cmdline" | grep -qF -- "postgres -D $pgdata -p "; }
+find_server() {
+    pid=$(head -n 1 "$pgdata/postmaster.pid" 2>/dev/null)
+    [ -n "$pid" ] && ours "$pid" && return 0
+    for place in /proc/[0-9]*; do
+        pid=${place#/proc/}
+        ours "$pid" && return 0
+    done
+    return 1
+}
+if [ -n "$pgdata" ] && find_server 2>/dev/null; then
+    kill -INT "$pid"
+    tries=0
+    while ours "$pid" 2>/dev/null && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+    ours "$pid" 2>/dev/null && kill -QUIT "$pid" && sleep 1
+fi
 [ -n "$folder" ] && rm -rf "$folder"
 exit 0
 "#;
@@ -27,23 +39,20 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Watches over `server`; `removed` goes with it.
-    pub(super) fn watch(
-        server: &Child,
-        pgdata: &Path,
-        removed: Option<&Path>,
-    ) -> Result<Self, PrivatePostgresError> {
-        Self::spawn(&server.id().to_string(), pgdata, removed.unwrap_or(Path::new("")))
+    /// Watches over whatever server will run in `pgdata`, one after the other; `removed` goes with it. Begun before
+    /// the server is.
+    pub(super) fn watch(pgdata: &Path, removed: Option<&Path>) -> Result<Self, PrivatePostgresError> {
+        Self::spawn(pgdata, removed.unwrap_or(Path::new("")))
     }
 
     /// Watches over a folder while there is no server in it yet.
     pub(super) fn watch_folder(removed: &Path) -> Result<Self, PrivatePostgresError> {
-        Self::spawn("", Path::new(""), removed)
+        Self::spawn(Path::new(""), removed)
     }
 
-    fn spawn(pid: &str, pgdata: &Path, removed: &Path) -> Result<Self, PrivatePostgresError> {
+    fn spawn(pgdata: &Path, removed: &Path) -> Result<Self, PrivatePostgresError> {
         let mut command = Command::new("sh");
-        command.args(["-c", SCRIPT, "reeve-postgres-guard", pid]).arg(pgdata).arg(removed).current_dir("/");
+        command.args(["-c", SCRIPT, "reeve-postgres-guard"]).arg(pgdata).arg(removed).current_dir("/");
         // Its own group: a signal to the starter's group must not end the guard before the server.
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         Ok(Self { shell: command.spawn().map_err(io("starting the guard"))? })
@@ -58,7 +67,7 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // The server has ended by now, in order or for a restart: its folder is none of the guard's business.
+        // The server has ended by now, in order: its folder is none of the guard's business.
         if let Some(mut pipe) = self.shell.stdin.take() {
             let _ = pipe.write_all(b"dismissed\n");
         }

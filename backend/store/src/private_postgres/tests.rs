@@ -81,12 +81,23 @@ fn a_half_made_cluster_is_made_anew() {
 #[test]
 fn the_guard_ends_the_server_when_its_starter_is_gone() {
     let server = PrivatePostgres::throwaway().expect("starts");
-    let (pid, folder) = (server.pid(), server.folder.as_ref().expect("temporary").path().to_path_buf());
+    let (pid, folder) = (server.pid(), server.cluster.pgdata.parent().expect("temporary").to_path_buf());
     // What `kill -9` of this process does: the pipe closes, and no destructor runs.
     let mut server = std::mem::ManuallyDrop::new(server);
     drop(server.guard.as_mut().expect("a guard").close_pipe());
     assert!(wait_for(PATIENCE, || matches!(server.server.try_wait(), Ok(Some(_)))), "{pid} lives on");
     assert!(wait_for(PATIENCE, || !folder.exists()), "{} stays", folder.display());
+}
+
+#[test]
+fn the_guard_ends_a_server_that_was_only_just_spawned() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = cluster::Cluster::open(folder.path(), Durability::Throwaway).expect("made");
+    let mut guard = Guard::watch(&cluster.pgdata, None).expect("a guard");
+    let mut server = cluster.spawn_server(free_port().expect("a port")).expect("spawned");
+    assert!(!cluster.pgdata.join("postmaster.pid").exists(), "the server was too fast for this test");
+    drop(guard.close_pipe());
+    assert!(wait_for(PATIENCE, || matches!(server.try_wait(), Ok(Some(_)))), "{} lives on", server.id());
 }
 
 #[test]

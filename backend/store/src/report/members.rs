@@ -215,7 +215,8 @@ pub(super) async fn write(connection: &mut PgConnection, moved: &[Moved]) -> Res
         .collect();
     sqlx::query!(
         "with moved as (
-             update members m set state = n.state, pid = coalesce(n.pid, m.pid), started_at = n.started_at,
+             update members m
+             set state = case when n.state = 'running' and m.state = 'leaving' then m.state else n.state end, pid = coalesce(n.pid, m.pid), started_at = n.started_at,
                     checkpointed_at = n.checkpointed_at, ended_at = n.ended_at, end_kind = n.end_kind,
                     exit_code = n.exit_code, signal = n.signal, end_detail = n.end_detail,
                     log_bytes = coalesce(n.log_bytes, m.log_bytes)

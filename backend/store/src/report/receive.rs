@@ -78,6 +78,8 @@ pub async fn receive(
         return Ok(Received { settled: Vec::new(), generation });
     }
     let mut connection = store.pool().acquire().await?;
+    let known = members::known(&mut connection, report).await?;
+    // Read after the members: an order given in between must not look like one that the agent has acted on.
     let standing = sqlx::query!(
         "select n.state, n.state_before_lost, g.generation, l.stray_members from nodes n
          join node_generations g on g.node_id = n.id join node_leases l on l.node_id = n.id where n.id = $1",
@@ -85,7 +87,6 @@ pub async fn receive(
     )
     .fetch_one(&mut *connection)
     .await?;
-    let known = members::known(&mut connection, report).await?;
     drop(connection);
     let compared = members::compare(report, &known, standing.generation, now);
     let returns = standing.state == "lost" && compared.strays == 0;

@@ -56,7 +56,7 @@ pub(super) async fn advance(tx: &mut WriteTx, node: NodeId, moved: &[Moved]) -> 
     if moved.iter().any(|moved| moved.state == MemberState::Ended) {
         let now = tx.now();
         release::release_ended(tx.connection(), &run_ids, now).await?;
-        settle_evictions(tx, &jobs).await?;
+        release::settle_evictions(tx.connection(), &jobs, now).await?;
         tx.wake_schedule();
     }
     Ok(())
@@ -218,31 +218,5 @@ async fn finished(
         "exit_code": exit_code, "signal": signal,
     })));
     tx.wake_schedule();
-    Ok(())
-}
-
-/// Surplus members that have all left end their eviction; a reclaim without an asking job ends with its evictions.
-async fn settle_evictions(tx: &mut WriteTx, jobs: &[Uuid]) -> Result<(), StoreError> {
-    let now = tx.now();
-    sqlx::query!(
-        "update evictions e set outcome = 'shrunk', vacated_at = $2
-         where e.job_id = any($1) and e.outcome = 'leaving' and e.surplus_only
-           and not exists (select from members m where m.job_id = e.job_id and m.run_number = e.run_number
-                             and m.member = any(e.members) and m.state <> 'ended')",
-        jobs,
-        now
-    )
-    .execute(tx.connection())
-    .await?;
-    sqlx::query!(
-        "update reclaims c set state = 'done', ended_at = $2
-         where c.state = 'waiting' and c.evictor_job_id is null
-           and exists (select from evictions e where e.reclaim_id = c.id and e.job_id = any($1))
-           and not exists (select from evictions e where e.reclaim_id = c.id and e.outcome = 'leaving')",
-        jobs,
-        now
-    )
-    .execute(tx.connection())
-    .await?;
     Ok(())
 }

@@ -4,6 +4,7 @@
 
 use super::apply::{Applier, expect};
 use crate::error::StoreError;
+use crate::release;
 use crate::write_tx::NewEvent;
 use reeve_core::id::{EvictionId, NodeId, ReclaimId};
 use reeve_core::schedule::plan::{DropReason, DroppedNomination, Eviction, Reclaim};
@@ -130,6 +131,7 @@ async fn evict(applier: &mut Applier<'_>, reclaim: Uuid, eviction: &Eviction) ->
     if !eviction.surplus_only {
         tell_run(applier, eviction).await?;
     }
+    let_go(applier, eviction).await?;
     let event = NewEvent::new("job.evicted", "job", eviction.job)
         .team(victim.team)
         .rule(&eviction.record.rule)
@@ -147,10 +149,10 @@ async fn tell_members(
     eviction: &Eviction,
     members: &[i32],
 ) -> Result<(), StoreError> {
-    // A member that finished before the rest of its gang still holds its GPUs, but has nothing to be told.
+    // A member that finished before the rest of its gang still holds its GPUs: the order lets go of them.
     let told = sqlx::query!(
         r#"update members m
-           set stop_order = case m.state when 'ended' then null else 'leave' end, stop_cause = $3, leave_by = $4,
+           set stop_order = 'leave', stop_cause = $3, leave_by = $4,
                state = case m.state when 'running' then 'leaving' else m.state end
            from runs r where r.id = m.run_id and r.job_id = $1 and r.ended_at is null and m.member = any($2)
              and m.released_at is null and m.stop_order is null
@@ -183,12 +185,15 @@ async fn tell_run(applier: &mut Applier<'_>, eviction: &Eviction) -> Result<(), 
     .execute(&mut *applier.connection)
     .await?;
     expect(touched.rows_affected(), 1)?;
-    // Finished members held their GPUs for the gang's sake; a leaving gang needs them no more.
-    let runs = sqlx::query_scalar!(
-        "select id from runs where job_id = $1 and ended_at is null and state = 'leaving'",
-        eviction.job.0
-    )
-    .fetch_all(&mut *applier.connection)
-    .await?;
-    crate::release::release_ended(applier.connection, &runs, applier.now).await
+    Ok(())
+}
+
+/// Finished members held their GPUs for the gang's sake; whoever is told to go needs them no more.
+async fn let_go(applier: &mut Applier<'_>, eviction: &Eviction) -> Result<(), StoreError> {
+    let job = eviction.job.0;
+    let runs = sqlx::query_scalar!("select id from runs where job_id = $1 and ended_at is null", job)
+        .fetch_all(&mut *applier.connection)
+        .await?;
+    release::release_ended(applier.connection, &runs, applier.now).await?;
+    release::settle_evictions(applier.connection, &[job], applier.now).await
 }

@@ -1,0 +1,11 @@
+//! The store's rules on a real PostgreSQL: the server that `REEVE_TEST_DATABASE_URL` names, else one of our own.
+
+mod base;
+mod checker;
+mod reclaims;
+mod reports;
+mod seals;
+mod ticks;
+mod words;
+mod world;
+mod writes;

@@ -1,0 +1,72 @@
+//! Every text column with a CHECK knows exactly the words of its enum: neither may drift.
+
+use crate::base::Base;
+use reeve_core::access::{PlatformRole, Role, Scope};
+use reeve_core::eviction::{EvictionCause, EvictionOutcome, ReclaimState};
+use reeve_core::job::{CheckpointMode, JobState, MemberState, RunState};
+use reeve_core::kind::Kind;
+use reeve_core::lifecycle::EndKind;
+use reeve_core::node::{GpuHealth, NodeState};
+use reeve_core::priority::PriorityClass;
+use reeve_core::queue::{QueueOrder, QueueState};
+use reeve_core::reason::ReasonCode;
+use reeve_core::schedule::plan::PoolMode;
+use reeve_store::write_tx::ActorType;
+use sqlx::Row;
+use std::collections::{BTreeMap, BTreeSet};
+
+macro_rules! words {
+    ($enum:ident) => {
+        $enum::ALL.iter().map(|word| word.as_str()).collect::<BTreeSet<&str>>()
+    };
+}
+
+#[tokio::test]
+async fn every_check_of_words_is_its_enum() {
+    let mut base = Base::new().await;
+    let fixed = |words: &'static [&'static str]| words.iter().copied().collect::<BTreeSet<&str>>();
+    let expected = BTreeMap::from([
+        ("teams_state_check", fixed(&["active", "deleted"])),
+        ("users_locale_check", fixed(&["en", "zh-CN"])),
+        ("users_state_check", fixed(&["active", "disabled"])),
+        ("users_platform_roles_check", words!(PlatformRole)),
+        ("memberships_role_check", words!(Role)),
+        ("api_tokens_scopes_check", words!(Scope)),
+        ("pools_mode_check", words!(PoolMode)),
+        ("pools_state_check", fixed(&["active", "deleted"])),
+        ("nodes_state_check", words!(NodeState)),
+        ("nodes_state_before_lost_check", fixed(&["ready", "cordoned", "draining"])),
+        ("gpus_health_check", words!(GpuHealth)),
+        ("queues_order_check", words!(QueueOrder)),
+        ("queues_state_check", words!(QueueState)),
+        ("queues_allowed_kinds_check", words!(Kind)),
+        ("jobs_kind_check", words!(Kind)),
+        ("jobs_priority_class_check", words!(PriorityClass)),
+        ("jobs_state_check", words!(JobState)),
+        ("jobs_checkpoint_check", words!(CheckpointMode)),
+        ("jobs_reason_code_check", words!(ReasonCode)),
+        ("runs_state_check", words!(RunState)),
+        ("members_state_check", words!(MemberState)),
+        ("members_stop_order_check", fixed(&["leave", "stop"])),
+        ("members_end_kind_check", words!(EndKind)),
+        ("reclaims_state_check", words!(ReclaimState)),
+        ("evictions_cause_check", words!(EvictionCause)),
+        ("evictions_outcome_check", words!(EvictionOutcome)),
+        ("events_actor_type_check", words!(ActorType)),
+    ]);
+    let rows = sqlx::query(
+        "select conname, pg_get_constraintdef(oid) from pg_constraint
+                            where contype = 'c' and connamespace = 'public'::regnamespace",
+    )
+    .fetch_all(&mut base.sql)
+    .await
+    .expect("reads");
+    let checks: Vec<(String, String)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let of_words: BTreeMap<&str, BTreeSet<&str>> = checks
+        .iter()
+        .filter(|(_, definition)| definition.contains("ARRAY["))
+        .map(|(name, definition)| (name.as_str(), definition.split('\'').skip(1).step_by(2).collect()))
+        .collect();
+    assert_eq!(of_words, expected);
+    base.end().await;
+}
