@@ -1,15 +1,29 @@
-//! Forgets what nobody may ask for any more: replies kept for idempotency keys. It deletes nothing that people see.
+//! Forgets what nobody may ask for any more: replies kept for idempotency keys, and sessions and refresh tokens that
+//! ended long ago. It deletes nothing that gives access or that people see.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use reeve_store::{Store, StoreError, idempotency};
+use reeve_store::{Store, StoreError, idempotency, sessions};
 
 /// Rows a statement.
 const BATCH: i64 = 5_000;
 
-/// Deletes one batch of idempotency keys older than a day; answers how many.
+/// What a step did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expired {
+    pub replies: u64,
+    pub sessions: u64,
+    /// A batch was full: there may be more.
+    pub again: bool,
+}
+
+/// Deletes one batch each of idempotency keys older than a day, and of sessions and refresh tokens that ended more than
+/// 30 days ago (until then the reuse of a spent token is recognised).
 ///
 /// # Errors
 /// [`StoreError::Unavailable`].
-pub async fn step(store: &Store, now: DateTime<Utc>) -> Result<u64, StoreError> {
-    idempotency::expire(store, now - TimeDelta::hours(24), BATCH).await
+pub async fn step(store: &Store, now: DateTime<Utc>) -> Result<Expired, StoreError> {
+    let replies = idempotency::expire(store, now - TimeDelta::hours(24), BATCH).await?;
+    let sessions = sessions::expire(store, now - TimeDelta::days(30), BATCH).await?;
+    let full = BATCH.unsigned_abs();
+    Ok(Expired { replies, sessions, again: replies >= full || sessions >= full })
 }

@@ -93,17 +93,21 @@ async fn carry_signals(store: &Store, cancel: &CancellationToken) {
 async fn schedule_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &CancellationToken) {
     let mut woken = store.signals().schedule();
     let mut scheduler = Scheduler::new(store);
-    let mut back_off = BackOff::new();
+    let (mut back_off, mut beat, mut stale) = (BackOff::new(), Beat::new("schedule"), 0);
     while !cancel.is_cancelled() {
         // What changes from here on wakes the next step.
         woken.borrow_and_update();
         let now = clock.now();
         let pause = match scheduler.step(now).await {
-            Ok(Ticked::Stale) => Duration::ZERO,
+            Ok(Ticked::Stale) => {
+                stale += 1;
+                wait(stale_pause(stale), cancel).await;
+                continue;
+            }
             Ok(Ticked::Busy) => Duration::from_millis(20),
             Ok(Ticked::Applied { next_due, .. }) => {
-                back_off.reset();
-                beat_or_warn(store, "schedule", now).await;
+                (back_off, stale) = (BackOff::new(), 0);
+                beat.after_step(store, now).await;
                 until(now, next_due, jittered(rhythm.schedule))
             }
             Err(error) => {
@@ -119,6 +123,15 @@ async fn schedule_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cance
     }
 }
 
+/// Somebody was faster: at once again, the first time. A plan that stays stale meets a row that no tick will ever find
+/// as its snapshot says: that must not become a busy loop.
+fn stale_pause(times: u32) -> Duration {
+    if times >= 10 {
+        tracing::warn!(times, "every plan is stale: `reeve audit` shows what does not add up");
+    }
+    if times <= 1 { Duration::ZERO } else { Duration::from_millis(10 << times.min(7)) }
+}
+
 /// The timer, or sooner if time alone may change the plan sooner; never a busy loop.
 fn until(now: DateTime<Utc>, due: Option<DateTime<Utc>>, timer: Duration) -> Duration {
     due.and_then(|due| (due - now).to_std().ok())
@@ -132,12 +145,14 @@ fn jittered(pause: Duration) -> Duration {
 
 async fn seal_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &CancellationToken) {
     let mut woken = store.signals().unsealed();
-    let mut back_off = BackOff::new();
+    let (mut back_off, mut beat) = (BackOff::new(), Beat::new("seal"));
     while !cancel.is_cancelled() {
         woken.borrow_and_update();
-        let pause = match seal::step(store, clock.now()).await {
+        let now = clock.now();
+        let pause = match seal::step(store, now).await {
             Ok(sealed) => {
                 back_off.reset();
+                beat.after_step(store, now).await;
                 // Held back by a running transaction, or by another sealer: soon again, but not at once.
                 if sealed.again { Duration::from_millis(10) } else { rhythm.seal }
             }
@@ -155,11 +170,13 @@ async fn seal_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &
 }
 
 async fn reap_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &CancellationToken) {
-    let mut back_off = BackOff::new();
+    let (mut back_off, mut beat) = (BackOff::new(), Beat::new("reap"));
     while !cancel.is_cancelled() {
-        match reap::step(store, clock.now(), rhythm.lease_margin).await {
+        let now = clock.now();
+        match reap::step(store, now, rhythm.lease_margin).await {
             Ok(_) => {
                 back_off.reset();
+                beat.after_step(store, now).await;
                 wait(rhythm.reap, cancel).await;
             }
             Err(error) => back_off.pause("reap", &error, cancel).await,
@@ -168,20 +185,39 @@ async fn reap_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &
 }
 
 async fn expire_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &CancellationToken) {
-    let mut back_off = BackOff::new();
+    let (mut back_off, mut beat) = (BackOff::new(), Beat::new("expire"));
     while !cancel.is_cancelled() {
-        match expire::step(store, clock.now()).await {
-            Ok(_) => {
+        let now = clock.now();
+        match expire::step(store, now).await {
+            Ok(expired) => {
                 back_off.reset();
-                wait(rhythm.expire, cancel).await;
+                beat.after_step(store, now).await;
+                let pause = if expired.again { Duration::from_millis(100) } else { rhythm.expire };
+                wait(pause, cancel).await;
             }
             Err(error) => back_off.pause("expire", &error, cancel).await,
         }
     }
 }
 
-async fn beat_or_warn(store: &Store, name: &str, now: DateTime<Utc>) {
-    if let Err(error) = beat::beat(store, name, now).await {
-        tracing::warn!(%error, "cannot say that loop {name} works");
+/// Says that a loop works, at most once a second.
+struct Beat {
+    name: &'static str,
+    last: Option<DateTime<Utc>>,
+}
+
+impl Beat {
+    const fn new(name: &'static str) -> Self {
+        Self { name, last: None }
+    }
+
+    async fn after_step(&mut self, store: &Store, now: DateTime<Utc>) {
+        if self.last.is_some_and(|last| (now - last).abs() < TimeDelta::seconds(1)) {
+            return;
+        }
+        match beat::beat(store, self.name, now).await {
+            Ok(()) => self.last = Some(now),
+            Err(error) => tracing::warn!(%error, "cannot say that loop {} works", self.name),
+        }
     }
 }
