@@ -182,3 +182,27 @@ async fn logs_are_kept_by_offset_and_read_by_tail_stretch_and_download() {
     let other = format!("/agent/v1/logs/{}/1/0?offset=0", Uuid::nil());
     app.send(Method::PUT, &node.credential, &other, &[], Body::from("x")).await.problem(404, "not_found");
 }
+
+#[tokio::test]
+async fn a_log_beyond_its_limit_loses_its_beginning_and_says_so() {
+    use reeve_store::logs::{LogKey, append};
+    let app = App::new().await;
+    app.teams().await;
+    let node = node(&app, "n1", 8).await;
+    let body = json!({"name": "j", "team": "red", "command": ["x"]});
+    let id = app.post(&app.admin, "/api/v1/jobs", body).await.ok(201)["id"].as_str().expect("id").to_owned();
+    app.tick().await;
+    report_all(&app, &node, 1, "running", None).await;
+    let key = LogKey { job: id.parse().expect("an id"), run: 1, member: 0 };
+    let now = reeve_core::clock::Clock::now(&app.clock);
+    for (offset, text) in [(0, "aaaaaaaaaa"), (10, "bbbbbbbbbb"), (20, "cccccccccc"), (50, "dddd")] {
+        append(&app.store, key, offset, text.as_bytes(), 40, now).await.expect("kept");
+    }
+    let whole = app.get(&app.admin, &format!("/api/v1/jobs/{id}/logs?offset=0")).await;
+    assert_eq!((whole.header("reeve-log-start"), whole.header("reeve-log-next")), ("10".into(), "54".into()));
+    assert_eq!(
+        String::from_utf8_lossy(&whole.bytes),
+        "bbbbbbbbbbccccccccccdddd",
+        "oldest gone, over the gap"
+    );
+}

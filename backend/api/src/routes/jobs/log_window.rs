@@ -20,22 +20,35 @@ pub(super) fn onwards(extent: Extent, offset: i64, bytes: i64) -> Window {
     Window { from, to: from.saturating_add(bytes).min(extent.end).max(from) }
 }
 
-/// Cuts the window out of its chunks. Over a gap between chunks it goes on after it. Answers the bytes and the
-/// offset after the last of them.
-pub(super) fn cut(window: Window, chunks: &[Chunk]) -> (Vec<u8>, i64) {
-    let mut bytes = Vec::new();
-    let mut next = window.from;
-    for chunk in chunks {
-        let begins = chunk.start_offset;
-        let ends = begins + i64::try_from(chunk.bytes.len()).unwrap_or(0);
-        let (from, to) = (begins.max(next), ends.min(window.to));
-        if from < to {
-            let range = index(from - begins)..index(to - begins);
-            bytes.extend_from_slice(&chunk.bytes[range]);
-            next = to;
+/// Bytes of a log: where the first of them lies, and where to go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stretch {
+    pub(super) start: i64,
+    pub(super) bytes: Vec<u8>,
+    pub(super) next: i64,
+}
+
+impl Stretch {
+    /// Nothing yet, at the window's beginning.
+    pub(super) const fn at(window: Window) -> Self {
+        Self { start: window.from, bytes: Vec::new(), next: window.from }
+    }
+
+    /// Adds what the chunks have of the window from `next` on. Over a gap between chunks it goes on after it.
+    pub(super) fn add(&mut self, window: Window, chunks: &[Chunk]) {
+        for chunk in chunks {
+            let begins = chunk.start_offset;
+            let ends = begins + i64::try_from(chunk.bytes.len()).unwrap_or(0);
+            let (from, to) = (begins.max(self.next), ends.min(window.to));
+            if from < to {
+                if self.bytes.is_empty() {
+                    self.start = from;
+                }
+                self.bytes.extend_from_slice(&chunk.bytes[index(from - begins)..index(to - begins)]);
+                self.next = to;
+            }
         }
     }
-    (bytes, next)
 }
 
 fn index(offset: i64) -> usize {
@@ -67,8 +80,13 @@ mod tests {
     #[test]
     fn bytes_are_cut_across_chunks_and_gaps() {
         let chunks = [chunk(0, "hello "), chunk(6, "world"), chunk(20, "again")];
-        assert_eq!(cut(Window { from: 4, to: 8 }, &chunks), (b"o wo".to_vec(), 8));
-        assert_eq!(cut(Window { from: 9, to: 22 }, &chunks), (b"ldag".to_vec(), 22));
-        assert_eq!(cut(Window { from: 25, to: 25 }, &chunks), (Vec::new(), 25));
+        for (from, to, start, bytes, next) in
+            [(4, 8, 4, "o wo", 8), (9, 22, 9, "ldag", 22), (12, 24, 20, "agai", 24), (25, 25, 25, "", 25)]
+        {
+            let window = Window { from, to };
+            let mut stretch = Stretch::at(window);
+            stretch.add(window, &chunks);
+            assert_eq!(stretch, Stretch { start, bytes: bytes.as_bytes().to_vec(), next });
+        }
     }
 }

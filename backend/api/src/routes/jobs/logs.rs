@@ -1,7 +1,7 @@
 //! `GET /jobs/{id}/logs`: a tail, a stretch by offset, or the whole as a download.
 
 use super::load::load;
-use super::log_window::{Window, cut, onwards, tail};
+use super::log_window::{Stretch, Window, onwards, tail};
 use crate::app::AppState;
 use crate::extract::{Caller, List};
 use crate::problem::{Code, Problem, Result};
@@ -54,7 +54,8 @@ pub(crate) async fn logs(
     let query = list.filter;
     let latest = if job.run_number > 0 { Some(job.run_number) } else { None };
     let Some(run) = query.run.or(latest) else {
-        return Ok(text(Vec::new(), Extent { start: 0, end: 0, complete: false }, 0, 0));
+        let nothing = Stretch::at(Window { from: 0, to: 0 });
+        return Ok(text(nothing, Extent { start: 0, end: 0, complete: false }));
     };
     let key = LogKey { job: job.job_id(), run, member: query.member.unwrap_or(0) };
     let extent = logs::extent(&app.store, key).await?;
@@ -63,9 +64,7 @@ pub(crate) async fn logs(
         return Ok(download(app.store.clone(), key, extent, &name));
     }
     let window = window(&query, extent)?;
-    let (bytes, next) = read(&app.store, key, window).await?;
-    let start = next - i64::try_from(bytes.len()).unwrap_or(0);
-    Ok(text(bytes, extent, start, next))
+    Ok(text(read(&app.store, key, window).await?, extent))
 }
 
 fn window(query: &LogQuery, extent: Extent) -> Result<Window> {
@@ -93,19 +92,18 @@ fn window(query: &LogQuery, extent: Extent) -> Result<Window> {
     }
 }
 
-async fn read(store: &Store, key: LogKey, window: Window) -> Result<(Vec<u8>, i64), StoreError> {
-    let mut bytes = Vec::new();
-    let mut next = window.from;
-    while next < window.to {
-        let chunks = logs::chunks(store, key, next, CHUNKS_AT_ONCE).await?;
-        let (more, after) = cut(Window { from: next, to: window.to }, &chunks);
-        if more.is_empty() {
-            break;
+async fn read(store: &Store, key: LogKey, window: Window) -> Result<Stretch, StoreError> {
+    let mut stretch = Stretch::at(window);
+    while stretch.next < window.to {
+        let before = stretch.next;
+        let chunks = logs::chunks(store, key, before, CHUNKS_AT_ONCE).await?;
+        stretch.add(window, &chunks);
+        if stretch.next == before {
+            // Nothing but a gap up to there: the reader goes on after it.
+            stretch.next = window.to;
         }
-        bytes.extend_from_slice(&more);
-        next = after;
     }
-    Ok((bytes, next))
+    Ok(stretch)
 }
 
 /// Streams the whole: memory holds a few chunks, however long the log is.
@@ -113,9 +111,11 @@ fn download(store: Store, key: LogKey, extent: Extent, name: &str) -> Response {
     let stream = try_unfold(extent.start, move |next| {
         let store = store.clone();
         async move {
-            let end = Window { from: next, to: extent.end.min(next.saturating_add(MAX_BYTES)) };
-            let (bytes, after) = read(&store, key, end).await?;
-            Ok::<_, StoreError>((!bytes.is_empty()).then(|| (Bytes::from(bytes), after)))
+            let window = Window { from: next, to: extent.end };
+            let mut stretch = Stretch::at(window);
+            stretch.add(window, &logs::chunks(&store, key, next, CHUNKS_AT_ONCE).await?);
+            let more = !stretch.bytes.is_empty();
+            Ok::<_, StoreError>(more.then(|| (Bytes::from(stretch.bytes), stretch.next)))
         }
     });
     let mut response = Body::from_stream(stream).into_response();
@@ -127,9 +127,9 @@ fn download(store: Store, key: LogKey, extent: Extent, name: &str) -> Response {
     response
 }
 
-fn text(bytes: Vec<u8>, extent: Extent, start: i64, next: i64) -> Response {
-    let mut response = Body::from(bytes).into_response();
-    headers(response.headers_mut(), extent, start, next);
+fn text(stretch: Stretch, extent: Extent) -> Response {
+    let mut response = Body::from(stretch.bytes).into_response();
+    headers(response.headers_mut(), extent, stretch.start, stretch.next);
     response
 }
 
