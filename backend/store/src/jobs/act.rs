@@ -5,6 +5,7 @@
 
 use super::row::JobRow;
 use crate::error::StoreError;
+use crate::release;
 use crate::schedule::apply::bump;
 use crate::write_tx::{NewEvent, WriteTx};
 use chrono::{DateTime, Utc};
@@ -69,16 +70,16 @@ pub async fn leave(tx: &mut WriteTx, job: &JobRow, order: &LeaveOrder<'_>) -> Re
     .execute(tx.connection())
     .await?;
     expect_one(done.rows_affected())?;
-    sqlx::query!(
+    let runs = sqlx::query_scalar!(
         "update runs set state = 'leaving', leave_cause = $2, leave_by = least(coalesce(leave_by, $3), $3),
                          end_detail = $4
-         where job_id = $1 and ended_at is null",
+         where job_id = $1 and ended_at is null returning id",
         job.id,
         order.cause,
         order.leave_by,
         order.why
     )
-    .execute(tx.connection())
+    .fetch_all(tx.connection())
     .await?;
     let nodes = sqlx::query_scalar!(
         "update members set stop_order = $2, stop_cause = $3, leave_by = least(coalesce(leave_by, $4), $4),
@@ -92,6 +93,8 @@ pub async fn leave(tx: &mut WriteTx, job: &JobRow, order: &LeaveOrder<'_>) -> Re
     .fetch_all(tx.connection())
     .await?;
     bump(tx.connection(), &nodes).await?;
+    // Members that finished held their GPUs for the gang's sake; a leaving gang needs them no more.
+    release::release_ended(tx.connection(), &runs, now).await?;
     tx.record(event(job, order.action).detail(json!({
         "reason": order.why, "cause": order.cause, "leave_by": order.leave_by,
     })));

@@ -5,6 +5,7 @@ mod checker;
 mod reclaims;
 mod reports;
 mod seals;
+mod storm;
 mod ticks;
 mod words;
 mod world;

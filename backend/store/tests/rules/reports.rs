@@ -263,6 +263,25 @@ async fn a_job_cancelled_before_its_agent_heard_of_it_is_gone_with_the_agents_ne
     base.end().await;
 }
 
+#[tokio::test]
+async fn a_cancelled_gang_lets_go_at_once_of_what_its_finished_members_held() {
+    let mut base = Base::new().await;
+    let mut world = World::new(&mut base, &[4, 4], &[8]).await;
+    submit(&base, &[world.gang(0, 2, 4)]).await;
+    let job = job_id(&mut base).await;
+    tick(&base, now()).await;
+    world.agents[0].all(&base, now() + secs(1), running).await;
+    world.agents[1].all(&base, now() + secs(1), running).await;
+    world.agents[0].all(&base, now() + secs(2), succeeded).await;
+    assert_eq!(base.ask("select sum(free_milli) from gpus").await, "0");
+    cancel(&base, job).await;
+    base.sound().await;
+    assert_eq!(base.ask("select sum(free_milli) from gpus").await, "4000");
+    world.agents[1].all(&base, now() + secs(3), left).await;
+    assert_eq!(base.ask("select state from jobs").await, "cancelled");
+    base.end().await;
+}
+
 async fn cancel(base: &Base, job: Uuid) {
     let mut tx = base.store.begin(context(now() + secs(2))).await.expect("begins");
     jobs::act::lock(&mut tx, job.into()).await.expect("locks");
