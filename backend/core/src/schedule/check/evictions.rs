@@ -48,6 +48,12 @@ fn dropped(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) {
     }
 }
 
+fn taken(plan: &Plan, counts: fn(&Eviction) -> bool) -> BTreeSet<(JobId, u32)> {
+    let evictions =
+        plan.reclaims.iter().flat_map(|reclaim| &reclaim.evictions).filter(|eviction| counts(eviction));
+    evictions.flat_map(|eviction| eviction.members.iter().map(|&member| (eviction.job, member))).collect()
+}
+
 /// One reclaim and what it is judged against.
 struct Case<'a> {
     index: &'a Index<'a>,
@@ -63,6 +69,9 @@ struct Case<'a> {
     /// Space promised before this plan and kept: it counts as its team's use.
     promised_before: Use,
     rebalances: usize,
+    /// Every member that the plan evicts, and those that it evicts as surplus.
+    taken: BTreeSet<(JobId, u32)>,
+    taken_surplus: BTreeSet<(JobId, u32)>,
     /// Jobs nominated before that this plan does not drop.
     kept_nominations: BTreeSet<JobId>,
 }
@@ -91,6 +100,8 @@ impl<'a> Case<'a> {
             index,
             reclaim,
             kept_nominations: kept,
+            taken: taken(plan, |_| true),
+            taken_surplus: taken(plan, |eviction| eviction.surplus_only),
             evictor: reclaim.evictor.and_then(|id| index.jobs.get(&id).copied()),
             guarantees: Guarantees::new(index, reclaim.pool),
             staying: Use::staying(index),
@@ -152,8 +163,10 @@ impl<'a> Case<'a> {
         if members.iter().any(|member| self.index.pool_of(member.node) != Some(self.reclaim.pool)) {
             wrong("wrong_pool", "it does not run in the reclaim's pool");
         }
-        let staying = victim.members.iter().filter(|member| stays(member)).count();
-        let left = staying.saturating_sub(members.len());
+        // One reclaim of a plan may take a job's surplus and another the rest: both count.
+        let taken = if eviction.surplus_only { &self.taken_surplus } else { &self.taken };
+        let staying = victim.members.iter().filter(|member| stays(member));
+        let left = staying.filter(|member| !taken.contains(&(victim.id, member.index))).count();
         if eviction.surplus_only && left < victim.min_replicas as usize {
             wrong("surplus_below_minimum", &format!("{left} of at least {} would stay", victim.min_replicas));
         }
