@@ -9,6 +9,7 @@ use crate::problem::{Code, Problem, Result};
 use metrics_exporter_prometheus::PrometheusHandle;
 use reeve_core::access::{Action, Resource, Verdict, may};
 use reeve_core::clock::SharedClock;
+use reeve_store::feed::Feed;
 use reeve_store::{Actor, NewEvent, Store, WriteContext, WriteTx};
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +52,7 @@ pub struct AppState {
     pub shutdown: CancellationToken,
     /// The process's metrics, if it has a recorder.
     pub metrics: Option<PrometheusHandle>,
+    pub(crate) feed: Arc<Feed>,
     pub(crate) keys: Arc<Keys>,
     pub(crate) passwords: Arc<Passwords>,
     pub(crate) callers: Arc<Callers>,
@@ -66,6 +68,7 @@ impl AppState {
             clock,
             shutdown: CancellationToken::new(),
             metrics: None,
+            feed: Arc::default(),
             keys: Arc::default(),
             passwords: Arc::default(),
             callers: Arc::default(),

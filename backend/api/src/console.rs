@@ -17,6 +17,9 @@ const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\
     <p>Run <code>npm ci &amp;&amp; npm run build</code> in <code>frontend/</code>, then build the server again.</p>\
     <p>The REST API works: <a href=\"/api/docs\">reference</a>.</p>";
 
+/// Stands empty in the built page; each reply gets its own nonce there.
+const NONCE_PLACE: &str = "name=\"csp-nonce\" content=\"\"";
+
 pub(crate) async fn page(method: Method, uri: Uri, Extension(Nonce(nonce)): Extension<Nonce>) -> Response {
     if method != Method::GET && method != Method::HEAD {
         return crate::problem::Problem::not_found().into_response();
@@ -34,7 +37,8 @@ pub(crate) async fn page(method: Method, uri: Uri, Extension(Nonce(nonce)): Exte
     let Some(index) = Files::get("index.html") else {
         return (StatusCode::OK, Html(NOT_BUILT)).into_response();
     };
-    let text = String::from_utf8_lossy(&index.data).replace("__CSP_NONCE__", &nonce);
+    let text = String::from_utf8_lossy(&index.data)
+        .replace(NONCE_PLACE, &format!("name=\"csp-nonce\" content=\"{nonce}\""));
     let headers = [(header::CACHE_CONTROL, "no-store"), (header::CONTENT_TYPE, "text/html; charset=utf-8")];
     (headers, text).into_response()
 }

@@ -1,6 +1,6 @@
 //! Every route, in one place.
 
-use super::{auth, health, list_work, me, members, policy, pools, teams, tokens, users};
+use super::{auth, events, health, list_work, me, members, overview, policy, pools, teams, tokens, users};
 use crate::app::AppState;
 use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
@@ -25,7 +25,9 @@ pub(crate) fn split() -> (OpenApiRouter<AppState>, OpenApiRouter<AppState>) {
     let pool = OpenApiRouter::default()
         .routes(routes!(pools::list::list, pools::create::create))
         .routes(routes!(pools::show::show, pools::edit::edit, pools::delete::delete))
-        .routes(routes!(policy::show::show, policy::put::put));
+        .routes(routes!(policy::show::show, policy::put::put))
+        .routes(routes!(overview::show::show))
+        .routes(routes!(overview::history::history));
     let short = OpenApiRouter::default()
         .merge(people)
         .merge(pool)
@@ -33,5 +35,6 @@ pub(crate) fn split() -> (OpenApiRouter<AppState>, OpenApiRouter<AppState>) {
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/metrics", get(health::metrics));
-    (short, OpenApiRouter::default().merge(list_work::long()))
+    let long = OpenApiRouter::default().routes(routes!(events::list::list)).merge(list_work::long());
+    (short, long)
 }

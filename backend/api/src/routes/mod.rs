@@ -2,6 +2,7 @@
 
 mod agent;
 mod auth;
+mod events;
 mod evictions;
 mod health;
 mod jobs;
@@ -12,6 +13,7 @@ mod loans;
 mod me;
 mod members;
 mod nodes;
+mod overview;
 mod policy;
 pub(crate) mod pools;
 mod queues;

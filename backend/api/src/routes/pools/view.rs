@@ -9,39 +9,39 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct PoolView {
-    pub id: Uuid,
+pub(crate) struct PoolView {
+    pub(crate) id: Uuid,
     #[schema(example = "h100-80g")]
-    pub slug: String,
-    pub name: String,
-    pub gpu_model: Option<String>,
+    pub(crate) slug: String,
+    pub(crate) name: String,
+    pub(crate) gpu_model: Option<String>,
     /// `normal` or `overcommitted`.
-    pub mode: String,
-    pub state: String,
-    pub version: i64,
-    pub capacity: PoolCapacity,
-    pub nodes: PoolNodes,
-    pub guaranteed_gpus: i64,
-    pub pending_jobs: i64,
-    pub pending_gpus: f64,
+    pub(crate) mode: String,
+    pub(crate) state: String,
+    pub(crate) version: i64,
+    pub(crate) capacity: PoolCapacity,
+    pub(crate) nodes: PoolNodes,
+    pub(crate) guaranteed_gpus: i64,
+    pub(crate) pending_jobs: i64,
+    pub(crate) pending_gpus: f64,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct PoolCapacity {
-    pub gpus: f64,
+pub(crate) struct PoolCapacity {
+    pub(crate) gpus: f64,
     /// Healthy, on nodes that are ready.
-    pub usable_gpus: f64,
-    pub allocated_gpus: f64,
-    pub free_gpus: f64,
-    pub leaving_gpus: f64,
+    pub(crate) usable_gpus: f64,
+    pub(crate) allocated_gpus: f64,
+    pub(crate) free_gpus: f64,
+    pub(crate) leaving_gpus: f64,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct PoolNodes {
-    pub ready: i64,
-    pub cordoned: i64,
-    pub draining: i64,
-    pub lost: i64,
+pub(crate) struct PoolNodes {
+    pub(crate) ready: i64,
+    pub(crate) cordoned: i64,
+    pub(crate) draining: i64,
+    pub(crate) lost: i64,
 }
 
 pub(crate) async fn views(store: &Store, pools: Vec<Pool>) -> Result<Vec<PoolView>, StoreError> {
