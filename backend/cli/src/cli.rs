@@ -5,11 +5,12 @@
 
 use crate::client::Client;
 use crate::commands::{
-    act, check, completions, join_token, list, login, logs, migrate, pool, postgres, show, submit,
+    act, admin, check, completions, join_token, list, login, logs, migrate, openapi, pool, postgres, serve,
+    show, submit,
 };
 use crate::config::{self, Overrides};
 use crate::output::Output;
-use crate::{exit, replay, scenario};
+use crate::{bench, exit, replay, scenario};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -39,10 +40,22 @@ struct GlobalArgs {
     /// PostgreSQL, for commands that run the server or look into its database
     #[arg(long, global = true, env = "REEVE_DATABASE_URL", hide_env_values = true, value_name = "URL")]
     database_url: Option<String>,
+    /// Requests a second that one caller may send, when this runs the server
+    #[arg(long, global = true, env = "REEVE_RATE_LIMIT_PER_SECOND", value_name = "N", hide = true)]
+    requests_per_second: Option<u32>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run the server: REST API, console and scheduler
+    Serve(serve::ServeArgs),
+    /// Make the first administrator
+    #[command(subcommand)]
+    Admin(admin::AdminCommand),
+    /// Print the REST API's OpenAPI document
+    Openapi,
+    /// Measure and print the figures; asserts nothing
+    Bench(bench::command::BenchArgs),
     /// Bring the database's schema up to date
     Migrate,
     /// Look the whole database over: exit 1 and a line for each violation
@@ -101,7 +114,7 @@ pub(crate) fn start() -> ExitCode {
     // A second installation is refused, and harmless.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let cli = Cli::parse();
-    init_log();
+    init_log(matches!(cli.command, Command::Serve(_)));
     let outcome = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -113,9 +126,11 @@ pub(crate) fn start() -> ExitCode {
     }
 }
 
-fn init_log() {
+/// A server tells what it does; a command only what went wrong.
+fn init_log(server: bool) {
+    let usual = if server { "info,sqlx=warn" } else { "warn" };
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(usual));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
@@ -129,9 +144,17 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         file: cli.global.config,
         server: cli.global.server,
         database_url: cli.global.database_url,
+        requests_per_second: cli.global.requests_per_second,
     })?;
     let done = ExitCode::SUCCESS;
     match cli.command {
+        Command::Serve(args) => serve::run(&settings, args).await.map(|()| done),
+        Command::Admin(command) => admin::run(&settings, command).await.map(|()| done),
+        Command::Openapi => {
+            openapi::run();
+            Ok(done)
+        }
+        Command::Bench(args) => bench::command::run(args).await.map(|()| done),
         Command::Migrate => migrate::run(&settings).await.map(|()| done),
         Command::Check => check::run(&settings, output).await,
         Command::Config => output.json(&settings.redacted()).map(|()| done),

@@ -1,5 +1,6 @@
 //! The binary `reeve`.
 
+mod bench;
 mod cli;
 mod client;
 mod commands;

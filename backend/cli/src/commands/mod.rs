@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 pub(crate) mod act;
+pub(crate) mod admin;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod join_token;
@@ -8,7 +9,9 @@ pub(crate) mod list;
 pub(crate) mod login;
 pub(crate) mod logs;
 pub(crate) mod migrate;
+pub(crate) mod openapi;
 pub(crate) mod pool;
 pub(crate) mod postgres;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod submit;

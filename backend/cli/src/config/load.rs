@@ -14,6 +14,7 @@ pub(crate) struct Overrides {
     pub(crate) file: Option<PathBuf>,
     pub(crate) server: Option<String>,
     pub(crate) database_url: Option<String>,
+    pub(crate) requests_per_second: Option<u32>,
 }
 
 /// # Errors
@@ -22,6 +23,7 @@ pub(crate) struct Overrides {
 pub(crate) fn load(overrides: &Overrides) -> anyhow::Result<Settings> {
     let mut settings = read(overrides)?;
     settings.client.token = env::var("REEVE_TOKEN").ok().filter(|token| !token.is_empty());
+    settings.server.admin_password = env::var("REEVE_ADMIN_PASSWORD").ok().filter(|text| !text.is_empty());
     settings.client.folder = folder(env::var_os("XDG_CONFIG_HOME"), env::var_os("HOME"));
     Ok(settings)
 }
@@ -36,6 +38,8 @@ fn read(overrides: &Overrides) -> anyhow::Result<Settings> {
     builder = builder.add_source(File::from(path).format(FileFormat::Toml).required(required));
     builder = builder.set_override_option("client.server", overrides.server.clone())?;
     builder = builder.set_override_option("database.url", overrides.database_url.clone())?;
+    builder = builder.set_override_option("server.requests_per_second", overrides.requests_per_second)?;
+    builder = builder.set_override_option("server.request_burst", overrides.requests_per_second)?;
     let settings: Settings = builder.build()?.try_deserialize().context("the settings are wrong")?;
     check(&settings)?;
     Ok(settings)
@@ -50,6 +54,9 @@ fn check(settings: &Settings) -> anyhow::Result<()> {
         let known = url.starts_with("postgres://") || url.starts_with("postgresql://");
         ensure!(known, "database.url: must begin with postgres://");
     }
+    let server = &settings.server;
+    ensure!(server.requests_per_second > 0, "server.requests_per_second: must be at least 1");
+    ensure!(server.request_burst > 0, "server.request_burst: must be at least 1");
     let connections = settings.database.max_connections;
     ensure!((2..=1000).contains(&connections), "database.max_connections: {connections} is not in 2..=1000");
     Ok(())

@@ -4,4 +4,4 @@ mod load;
 mod settings;
 
 pub(crate) use load::{Overrides, load};
-pub(crate) use settings::Settings;
+pub(crate) use settings::{ServerSettings, Settings};

@@ -1,0 +1,66 @@
+//! The command: which sections, and what becomes of the figures.
+
+use super::report::Report;
+use super::{cycle, service, states};
+use clap::Args;
+use std::path::PathBuf;
+
+/// Measure and print the figures.
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// Only this section: E (planning cycle), F (service) or P (random states under the judge)
+    #[arg(long)]
+    only: Option<String>,
+    /// Random states to plan and judge in section P
+    #[arg(long, default_value_t = 1_000_000)]
+    states: u64,
+    /// Jobs in the table when lists and explanations are measured in section F
+    #[arg(long, default_value_t = 100_000)]
+    jobs: usize,
+    /// Seconds for each measurement of throughput in section F
+    #[arg(long, default_value_t = 5)]
+    seconds: u64,
+    /// Where the figures go as JSON, one file a section
+    #[arg(long, default_value = "target/bench")]
+    out: PathBuf,
+}
+
+/// Runs the sections.
+///
+/// # Errors
+/// When something could not be measured at all; never because a figure falls short.
+pub(crate) async fn run(args: BenchArgs) -> anyhow::Result<()> {
+    let wanted = |section: &str| args.only.as_deref().is_none_or(|only| only.eq_ignore_ascii_case(section));
+    if let Some(only) = &args.only {
+        anyhow::ensure!(
+            ["A", "B", "C", "D", "E", "F", "P"].iter().any(|known| known.eq_ignore_ascii_case(only)),
+            "no section {only:?}: there are E, F and P; A to D are not built yet"
+        );
+    }
+    for (section, what) in [
+        ("A", "packing on the openb trace"),
+        ("B", "admission under quota, against Kueue's published runs"),
+        ("C", "what borrowing gives on the Helios Earth trace"),
+        ("D", "real jobs of the Philly trace"),
+    ] {
+        if wanted(section) {
+            println!("bench {section}: {what}: not built yet");
+        }
+    }
+    if wanted("E") {
+        let mut report = Report::new("E", "planning cycle");
+        tokio::task::block_in_place(|| cycle::measure(&mut report));
+        report.finish(&args.out)?;
+    }
+    if wanted("P") {
+        let mut report = Report::new("P", "random states under the judge");
+        tokio::task::block_in_place(|| states::measure(&mut report, args.states));
+        report.finish(&args.out)?;
+    }
+    if wanted("F") {
+        let mut report = Report::new("F", "service");
+        service::measure(&mut report, args.jobs, std::time::Duration::from_secs(args.seconds)).await?;
+        report.finish(&args.out)?;
+    }
+    Ok(())
+}

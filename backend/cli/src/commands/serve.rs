@@ -1,0 +1,115 @@
+//! `reeve serve`: the REST API, the console and the loops, in one process.
+//!
+//! It refuses to start on a database of another version, and keeps nothing that it could not lose: TERM ends it as
+//! soon as running requests and steps are done.
+
+use crate::config::{ServerSettings, Settings};
+use anyhow::Context;
+use clap::Args;
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use reeve_api::bootstrap::create_first_admin;
+use reeve_api::{AppState, serve};
+use reeve_core::clock::{SharedClock, SystemClock};
+use reeve_store::{ConnectOptions, Store, migrate};
+use reeve_worker::run::Rhythm;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+/// Running requests get this long to finish.
+const LAST_REQUESTS: Duration = Duration::from_secs(20);
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Address to listen on (default: server.listen, else 127.0.0.1:8080)
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+    /// Leave the schema as it is; start only if it is this version's
+    #[arg(long)]
+    no_migrate: bool,
+}
+
+pub(crate) async fn run(settings: &Settings, args: ServeArgs) -> anyhow::Result<()> {
+    let address = args.listen.unwrap_or(settings.server.listen);
+    let listener = TcpListener::bind(address).await.with_context(|| {
+        format!("cannot listen on {address}: choose another with --listen, or stop what uses it")
+    })?;
+    let store = connect(settings, !args.no_migrate).await?;
+    let cancel = CancellationToken::new();
+    stop_on_signal(cancel.clone())?;
+    tracing::info!(settings = %settings.redacted(), "starting");
+    let outcome = run_server(store.clone(), &settings.server, listener, cancel).await;
+    store.close().await;
+    outcome
+}
+
+/// Connects, and brings the schema up to date or checks it.
+pub(crate) async fn connect(settings: &Settings, migrate: bool) -> anyhow::Result<Store> {
+    let mut options = ConnectOptions::new(settings.database_url()?);
+    options.max_connections = settings.database.max_connections;
+    let store = Store::connect(&options).await.context("cannot connect to PostgreSQL (database.url)")?;
+    if migrate {
+        migrate::migrate(&store).await.context("migrating the schema")?;
+    } else {
+        migrate::check_schema(&store).await?;
+    }
+    Ok(store)
+}
+
+/// Serves on `listener` until `cancel`.
+pub(crate) async fn run_server(
+    store: Store,
+    settings: &ServerSettings,
+    listener: TcpListener,
+    cancel: CancellationToken,
+) -> anyhow::Result<()> {
+    let clock: SharedClock = Arc::new(SystemClock);
+    if let Some(password) = &settings.admin_password
+        && create_first_admin(&store, "admin", password, clock.now()).await?
+    {
+        tracing::info!("made the first administrator: admin");
+    }
+    let mut state = AppState::new(store.clone(), Arc::clone(&clock), settings.api());
+    state.metrics = recorder();
+    let address = listener.local_addr()?;
+    eprintln!("reeve {} listens on http://{address}", env!("CARGO_PKG_VERSION"));
+    let loops = tokio::spawn(reeve_worker::run_all(store, clock, Rhythm::default(), cancel.clone()));
+    let serving = serve(state, listener, cancel.clone());
+    tokio::pin!(serving);
+    let outcome = tokio::select! {
+        outcome = &mut serving => outcome,
+        () = cancel.cancelled() => match tokio::time::timeout(LAST_REQUESTS, &mut serving).await {
+            Ok(outcome) => outcome,
+            // A client that does not finish must not keep the server.
+            Err(_) => Ok(()),
+        },
+    };
+    cancel.cancel();
+    loops.await?;
+    Ok(outcome?)
+}
+
+/// The process's recorder; a second server in one process has none of its own.
+fn recorder() -> Option<PrometheusHandle> {
+    const SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+    PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("seconds".to_owned()), &SECONDS)
+        .and_then(PrometheusBuilder::install_recorder)
+        .ok()
+}
+
+fn stop_on_signal(cancel: CancellationToken) -> anyhow::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = tokio::signal::ctrl_c() => {}
+        }
+        tracing::info!("stopping");
+        cancel.cancel();
+    });
+    Ok(())
+}
