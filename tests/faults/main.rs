@@ -1,0 +1,7 @@
+//! Faults that must be survived: real processes, real PostgreSQL, real sockets, on loopback and bounded in time.
+//!
+//! After each, nothing is lost, nothing ran twice, nothing is booked twice: `check_database` says so.
+
+mod cluster;
+mod kill_everything;
+mod two_servers;
