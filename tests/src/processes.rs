@@ -92,6 +92,11 @@ impl Process {
         false
     }
 
+    /// How it ended; none while it runs.
+    pub fn try_wait(&mut self) -> Option<std::process::ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
     #[must_use]
     pub fn log_text(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
@@ -292,7 +297,7 @@ impl Api {
             .put(format!("{}/api/v1/policy", self.url))
             .bearer_auth(&self.token)
             .header("If-Match", format!("\"{}\"", read["version"]))
-            .json(&json!({"document": document}))
+            .json(&document)
             .send()
             .await
             .expect("a reply");

@@ -10,7 +10,7 @@ use crate::commands::{
 };
 use crate::config::{self, Overrides};
 use crate::output::Output;
-use crate::{bench, exit, replay, scenario};
+use crate::{bench, demo, exit, replay, scenario};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -103,6 +103,8 @@ enum Command {
     /// Let nodes join
     #[command(subcommand)]
     JoinToken(join_token::JoinTokenCommand),
+    /// Run a whole installation on this machine, live: teams that lend, borrow and take back
+    Demo(demo::DemoArgs),
     /// Submit a recorded trace of jobs through the REST API, as a pipeline would
     Replay(replay::ReplayArgs),
     /// Print a completion script for a shell
@@ -148,6 +150,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     })?;
     let done = ExitCode::SUCCESS;
     match cli.command {
+        Command::Demo(args) => demo::run(&settings, args).await.map(|()| done),
         Command::Serve(args) => serve::run(&settings, args).await.map(|()| done),
         Command::Admin(command) => admin::run(&settings, command).await.map(|()| done),
         Command::Openapi => {

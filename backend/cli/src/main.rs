@@ -5,6 +5,7 @@ mod cli;
 mod client;
 mod commands;
 mod config;
+mod demo;
 mod exit;
 mod output;
 mod replay;

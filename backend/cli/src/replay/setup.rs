@@ -1,4 +1,4 @@
-//! `--setup`: pool, teams, quotas, queues come with the teams, and a token with which simulated nodes join. What
+//! `--setup`: pool, teams with a queue and a quota each, and a token with which simulated nodes join. What
 //! exists already is left as it is.
 
 use crate::client::{Call, Client, ClientError};
@@ -37,6 +37,8 @@ pub(crate) async fn make(
     unless_there(client, Call::post("/pools", json!({"slug": pool, "name": pool}))).await?;
     for tenant in tenants {
         unless_there(client, Call::post("/teams", json!({"slug": tenant.team, "name": tenant.team}))).await?;
+        let queue = json!({"slug": tenant.team, "name": tenant.team, "team": tenant.team});
+        unless_there(client, Call::post("/queues", queue)).await?;
         let quota = json!({"guaranteed_gpus": tenant.guaranteed_gpus});
         let call = Call::put(format!("/quotas/{}/{pool}", tenant.team), quota).header("If-None-Match", "*");
         unless_there(client, call).await?;
