@@ -4,6 +4,7 @@
 //! victims who leave one by one never let somebody else in. This module never extends a promise.
 
 use super::draft::{self, Draft};
+use super::fit::{self, Among, Budget};
 use super::plan::{DropReason, DroppedNomination, Reclaim};
 use super::problem::Hold;
 use super::rights::Evictor;
@@ -14,6 +15,9 @@ use super::victims::Found;
 use crate::eviction::EvictionCause;
 use crate::queue::QueueState;
 use chrono::{DateTime, TimeDelta, Utc};
+
+/// Steps of the search for an idle place that makes a promise needless.
+const EARLY_STEPS: u64 = 50_000;
 
 /// Takes the stored nominations over: those whose space is free start, those that can still be kept hold
 /// their space, the others end.
@@ -31,6 +35,9 @@ pub(super) fn keep_promises(state: &mut State<'_, '_>, draft: &mut Draft) {
         let Some((pool, holds)) = state.lift(job) else { continue };
         if is_startable(state, job, pool, &holds) {
             state.start(job, pool, holds);
+            state.jobs[job].was_promised = true;
+        } else if let Some(elsewhere) = open_place(state, job, pool) {
+            state.start(job, pool, elsewhere);
             state.jobs[job].was_promised = true;
         } else if nomination.expires_at <= state.problem.now {
             draft.dropped.push(DroppedNomination { job: nomination.job, why: DropReason::TimedOut });
@@ -83,6 +90,47 @@ fn over_booked(state: &State<'_, '_>, job: usize) -> bool {
                 .iter()
                 .any(|slice| later.gpu_milli[slice.gpu] < 0 || later.gpu_memory[slice.gpu] < 0)
     })
+}
+
+/// Space was given back while this plan was made: promises of earlier plans may start now.
+pub(super) fn start_early(state: &mut State<'_, '_>, draft: &Draft) {
+    let problem = state.problem;
+    let mut nominations: Vec<&Nomination> = problem.snapshot.nominations.iter().collect();
+    nominations.sort_unstable_by_key(|nomination| (nomination.created_at, nomination.job));
+    for nomination in nominations {
+        let Some(&job) = problem.job_index.get(&nomination.job) else { continue };
+        let is_new = draft.reclaims.iter().any(|reclaim| reclaim.evictor == Some(nomination.job));
+        if is_new || state.jobs[job].nominated.is_none() {
+            continue;
+        }
+        let Some((pool, holds)) = state.lift(job) else { continue };
+        let place = if is_startable(state, job, pool, &holds) {
+            Some(holds.clone())
+        } else {
+            open_place(state, job, pool)
+        };
+        if let Some(place) = place {
+            state.start(job, pool, place);
+            state.jobs[job].was_promised = true;
+        } else {
+            state.nominate(job, pool, holds);
+        }
+    }
+}
+
+/// Idle GPUs of the same pool on which the job, not nominated just now, may start before its victims are
+/// gone: no GPU idles beside who may have it.
+fn open_place(state: &State<'_, '_>, job: usize, pool: usize) -> Option<Vec<Hold>> {
+    let problem = state.problem;
+    let row = &problem.jobs[job];
+    if state.quota(job, pool, row.base_milli).is_err() || state.queue_limit(job, Count::Both).is_some() {
+        return None;
+    }
+    let class = &problem.classes[row.class];
+    let mut budget = Budget::new(EARLY_STEPS);
+    let found =
+        fit::place(problem, &state.space.open, class, pool, class.members, Among::Working, &mut budget);
+    found.ok().flatten()
 }
 
 /// Whether the job, not nominated just now, can start on exactly these holds. Members may share a

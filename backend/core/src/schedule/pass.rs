@@ -4,6 +4,7 @@
 //! This module decides no single job: that is [`super::serve`]'s.
 
 use super::bounds::Bounds;
+use super::nominate;
 use super::order::{Line, Picker, lines};
 use super::serve::{Desk, Served};
 use super::state::State;
@@ -20,9 +21,11 @@ pub(super) fn serve_all(state: &mut State<'_, '_>, bounds: &mut Bounds, desk: &m
     for _ in 0..MAX_PASSES {
         desk.forget_failures();
         last = lines(state, |job| can_ever[job]);
-        if !serve_once(state, &mut last, desk) {
+        let served = serve_once(state, &mut last, desk);
+        if !served {
             break;
         }
+        nominate::start_early(state, &desk.draft);
     }
     last
 }

@@ -115,9 +115,12 @@ impl<'p, 'a> State<'p, 'a> {
         let row = &self.problem.jobs[job];
         let Some(pool) = row.pool else { return };
         for member in &row.members {
-            let count = if member.leaving && !member.overdue { Count::Now } else { Count::Both };
-            self.space.take(self.problem, &member.hold, count);
-            self.charge(job, pool, member.milli, count);
+            // Nobody plans on the GPUs of one who should have left long ago. Its quota is another's all the
+            // same, and its team has lost it: rights count it as gone, or others would pay for it twice.
+            let held = if member.leaving && !member.overdue { Count::Now } else { Count::Both };
+            let charged = if member.leaving { Count::Now } else { Count::Both };
+            self.space.take(self.problem, &member.hold, held);
+            self.charge(job, pool, member.milli, charged);
         }
         self.list_in_team(job);
         self.jobs[job].pool = Some(pool);

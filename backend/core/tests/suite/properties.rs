@@ -336,7 +336,11 @@ fn places(
     let gone = evicted(plan);
     let mut taken = BTreeSet::new();
     for job in snapshot.jobs.iter().filter(|job| !gone.contains(&job.id)) {
-        let staying = job.members.iter().filter(|member| member.leaving.is_none());
+        // Nobody has to wait for who should have left long ago.
+        let timeout = chrono::TimeDelta::seconds(snapshot.policy.nomination_timeout_secs);
+        let overdue = |by: chrono::DateTime<chrono::Utc>| by + timeout <= snapshot.now;
+        let staying =
+            job.members.iter().filter(|member| member.leaving.as_ref().is_none_or(|l| overdue(l.leave_by)));
         taken.extend(staying.flat_map(|member| &member.gpus).map(|slice| slice.gpu));
     }
     let dropped: BTreeSet<JobId> = plan.dropped.iter().map(|dropped| dropped.job).collect();

@@ -66,8 +66,11 @@ struct Case<'a> {
     staying_after: Use,
     /// Space promised before this plan, and to this plan's owners.
     promised: Use,
-    /// Space promised before this plan and kept: it counts as its team's use.
-    promised_before: Use,
+    /// Everything that is promised or starts in this plan: it counts as its team's use, as it would if
+    /// the decisions of this plan were taken one plan after the other.
+    committed: Use,
+    /// The starts alone.
+    starting: Use,
     rebalances: usize,
     /// Every member that the plan evicts, and those that it evicts as surplus.
     taken: BTreeSet<(JobId, u32)>,
@@ -83,15 +86,15 @@ impl<'a> Case<'a> {
         let owners: BTreeSet<JobId> = owners.filter_map(|other| other.evictor).collect();
         let before: BTreeSet<JobId> =
             index.snapshot.nominations.iter().map(|nomination| nomination.job).collect();
-        let mut promised_before = Use::default();
+        let mut committed = Use::default();
+        committed.add_starts(index, plan);
+        let starting = committed.clone();
         let dropped: BTreeSet<JobId> = plan.dropped.iter().map(|dropped| dropped.job).collect();
         let kept: BTreeSet<JobId> = before.difference(&dropped).copied().collect();
         for nomination in nominations(index.snapshot, plan) {
             let Some(job) = index.jobs.get(&nomination.job) else { continue };
             let is_old = kept.contains(&nomination.job);
-            if is_old {
-                promised_before.add_placements(index, job.team, &nomination.members);
-            }
+            committed.add_placements(index, job.team, &nomination.members);
             if is_old || owners.contains(&nomination.job) {
                 promised.add_placements(index, job.team, &nomination.members);
             }
@@ -107,7 +110,8 @@ impl<'a> Case<'a> {
             staying: Use::staying(index),
             staying_after: Use::staying_after(index, plan),
             promised,
-            promised_before,
+            committed,
+            starting,
             rebalances: plan
                 .reclaims
                 .iter()
@@ -253,8 +257,8 @@ impl<'a> Case<'a> {
     fn was_over(&self, level: TeamId, may_overshoot: bool) -> Result<(), String> {
         let pool = self.reclaim.pool;
         let guaranteed = self.guarantees.low(level);
-        let promised = self.promised_before.all(level, pool);
-        let after = self.staying_after.all(level, pool) + promised;
+        let committed = self.committed.all(level, pool);
+        let after = self.staying_after.all(level, pool) + committed;
         let allowed = if may_overshoot {
             let largest =
                 self.index.snapshot.jobs.iter().filter(|job| self.index.chain(job.team).contains(&level));
@@ -263,7 +267,7 @@ impl<'a> Case<'a> {
         } else {
             after >= guaranteed
         };
-        let was = self.staying.all(level, pool) + promised;
+        let was = self.staying.all(level, pool) + committed;
         if allowed && was > guaranteed {
             return Ok(());
         }
@@ -341,12 +345,20 @@ impl<'a> Case<'a> {
             shares.sort_by(|left, right| right.compare(left));
             shares
         };
-        let before = shares(&|team| self.staying.all(team, pool) + self.promised.all(team, pool));
-        let after = shares(&|team| {
-            self.staying_after.all(team, pool) + self.promised.all(team, pool) + asked.all(team, pool)
-        });
-        let order = before.iter().zip(&after).map(|(was, is)| is.compare(was)).find(|order| order.is_ne());
-        if order == Some(std::cmp::Ordering::Less) { Ok(()) } else { Err("the shares do not improve".into()) }
+        // The plan's starts may have come before the eviction or after it.
+        let nothing = Use::default();
+        let improves = |starts: &Use| {
+            let others = |team| self.promised.all(team, pool) + starts.all(team, pool);
+            let before = shares(&|team| self.staying.all(team, pool) + others(team));
+            let after =
+                shares(&|team| self.staying_after.all(team, pool) + others(team) + asked.all(team, pool));
+            let mut order = before.iter().zip(&after).map(|(was, is)| is.compare(was));
+            order.find(|order| order.is_ne()) == Some(std::cmp::Ordering::Less)
+        };
+        if improves(&nothing) || improves(&self.starting) {
+            return Ok(());
+        }
+        Err("the shares do not improve".into())
     }
 
     fn share(&self, team: TeamId, used: MilliGpu) -> Share {

@@ -4,6 +4,7 @@ use crate::id::{GpuId, JobId, NodeId, PoolId, QueueId, TeamId};
 use crate::node::NodeState;
 use crate::schedule::snapshot::{Gpu, Job, Member, Node, Placement, Queue, Quota, Snapshot, Team};
 use crate::units::MilliGpu;
+use chrono::TimeDelta;
 use std::collections::BTreeMap;
 
 pub(super) struct Index<'a> {
@@ -98,6 +99,12 @@ pub(super) fn exists(node: &Node) -> bool {
 
 pub(super) fn stays(member: &Member) -> bool {
     member.leaving.is_none()
+}
+
+/// Asked to leave so long ago that a plan may look for other space.
+pub(super) fn is_overdue(snapshot: &Snapshot, member: &Member) -> bool {
+    let timeout = TimeDelta::seconds(snapshot.policy.nomination_timeout_secs);
+    member.leaving.as_ref().is_some_and(|leaving| leaving.leave_by + timeout <= snapshot.now)
 }
 
 pub(super) fn held_by(member: &Member) -> MilliGpu {

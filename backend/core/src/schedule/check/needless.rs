@@ -4,7 +4,7 @@
 //! A smaller set for another place is not looked for: that is the planner's search.
 
 use super::Violation;
-use super::index::{Index, held_by, stays};
+use super::index::{Index, held_by, is_overdue, stays};
 use super::project::nominations;
 use super::quota::{Guarantees, Use, protected_members};
 use super::state::Bookings;
@@ -46,7 +46,8 @@ impl Settled {
             .collect();
         let mut bookings = Bookings::default();
         for job in &index.snapshot.jobs {
-            for member in job.members.iter().filter(|member| stays(member)) {
+            let there = |member: &&Member| stays(member) || is_overdue(index.snapshot, member);
+            for member in job.members.iter().filter(there) {
                 if !evicted.contains(&(job.id, member.index)) {
                     bookings.add(member.node, &member.gpus, &job.shape);
                 }

@@ -139,6 +139,12 @@ impl Guarantees {
         MilliGpu(i64::try_from(exact).unwrap_or(i64::MAX).saturating_add(rounding).max(0))
     }
 
+    /// How far sums of scaled guarantees may be off, all in all.
+    fn rounding(&self) -> MilliGpu {
+        let teams = i64::try_from(self.nominal.len()).unwrap_or(0);
+        if self.total <= self.usable { MilliGpu::ZERO } else { MilliGpu(2 * teams * teams) }
+    }
+
     pub(super) fn low(&self, team: TeamId) -> MilliGpu {
         self.scaled(team, self.usable, -1)
     }
@@ -242,7 +248,7 @@ pub(super) fn judge(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) 
             }
         }
         let (was, is) = (guarantees.claims(index, &before), guarantees.claims(index, &after));
-        if is > guarantees.capacity && is > was {
+        if is > guarantees.capacity && is > was + guarantees.rounding() {
             let detail =
                 format!("pool {}: claims of {} on {} milli-GPU", pool.id, is.0, guarantees.capacity.0);
             found.push(Violation::new("over_lent", detail));
