@@ -201,6 +201,9 @@ fn detail(end: &super::receive::MemberEnd) -> Option<String> {
 }
 
 /// Writes the new facts; a member that moved on meanwhile is left alone.
+///
+/// A checkpoint is the answer to an eviction if it was not written before: within seconds, because the moment is the
+/// agent's reckoning of our clock, and a busy machine's is late. One that counts is never shown as older than the notice.
 pub(super) async fn write(connection: &mut PgConnection, moved: &[Moved]) -> Result<(), StoreError> {
     let rows: Vec<serde_json::Value> = moved
         .iter()
@@ -231,9 +234,9 @@ pub(super) async fn write(connection: &mut PgConnection, moved: &[Moved]) -> Res
              from (select job_id, max(checkpointed_at) as at from moved group by job_id) c
              where j.id = c.job_id and c.at is not null
          )
-         update evictions e set checkpointed_at = coalesce(e.checkpointed_at, n.checkpointed_at) from moved n
+         update evictions e set checkpointed_at = coalesce(e.checkpointed_at, greatest(n.checkpointed_at, e.notified_at)) from moved n
          where e.job_id = n.job_id and e.run_number = n.run_number and e.outcome = 'leaving'
-           and n.checkpointed_at >= e.notified_at",
+           and n.checkpointed_at >= e.notified_at - interval '5 seconds'",
         serde_json::Value::Array(rows)
     )
     .execute(connection)
