@@ -68,6 +68,7 @@ fn job_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(jobs::requeue::requeue))
         .routes(routes!(jobs::explain::explain))
         .routes(routes!(jobs::runs::runs))
+        .routes(routes!(jobs::events::events))
         .routes(routes!(jobs::evictions::evictions))
 }
 

@@ -4,6 +4,7 @@ mod admit;
 pub(crate) mod batch;
 pub(crate) mod body;
 pub(crate) mod cancel;
+pub(crate) mod events;
 pub(crate) mod evictions;
 pub(crate) mod explain;
 pub(crate) mod explain_view;
