@@ -19,8 +19,11 @@ pub(crate) struct Known {
     pub(crate) kind: AuthKind,
 }
 
+/// By credential, with the moment of the look.
+type Seen = HashMap<Vec<u8>, (DateTime<Utc>, Known)>;
+
 #[derive(Debug, Default)]
-pub(crate) struct Callers(Mutex<HashMap<Vec<u8>, (DateTime<Utc>, Known)>>);
+pub(crate) struct Callers(Mutex<Seen>);
 
 impl Callers {
     pub(crate) fn get(&self, key: &[u8], now: DateTime<Utc>) -> Option<Known> {

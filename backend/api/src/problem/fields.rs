@@ -1,7 +1,7 @@
 //! Collects everything that is wrong with a body, so that a person corrects it once.
 
+use super::answer::{FieldError, Problem, Result};
 use super::codes::Code;
-use super::problem::{FieldError, Problem, Result};
 
 /// The wrong fields so far.
 #[derive(Debug, Default)]

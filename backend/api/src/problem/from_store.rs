@@ -1,7 +1,7 @@
 //! What the store could not do, as a problem: the one match.
 
+use super::answer::Problem;
 use super::codes::Code;
-use super::problem::Problem;
 use reeve_store::StoreError;
 use reeve_store::page::CursorError;
 

@@ -1,7 +1,7 @@
 //! `/problems/{code}`: what an error code means and what to do, for people who follow the `type` of a problem.
 
+use super::answer::{Problem, Result};
 use super::codes::Code;
-use super::problem::{Problem, Result};
 use axum::extract::Path;
 use axum::response::Html;
 
