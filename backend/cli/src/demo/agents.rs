@@ -84,7 +84,7 @@ pub(super) async fn await_ready(admin: &Client, agents: &mut [Child], folder: &F
     loop {
         let nodes = admin.all(Call::get("/nodes").query("pool", Some(POOL)), 200).await?;
         let ready = |name: &&str| nodes.iter().any(|node| node["name"] == **name && node["state"] == "ready");
-        if NODES.iter().all(|name| ready(name)) {
+        if NODES.iter().all(ready) {
             return Ok(());
         }
         for agent in agents.iter_mut() {
