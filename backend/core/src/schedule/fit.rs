@@ -193,7 +193,20 @@ fn last_node(
     enough.min_by_key(|entry| tightness(entry)).map_or(room[0].2, |&(_, _, node)| node)
 }
 
+/// Cards of a node that fit one member's share, and how many of these are used in part already: the same
+/// answer as packing it, without doing so, since thousands of nodes are asked.
+fn cards_for_one(problem: &Problem<'_>, view: &View, class: &Class, node: usize) -> (usize, usize) {
+    let GpuAsk::Share { milli, memory, .. } = class.shape.gpus else { return (0, 0) };
+    let fits = |&gpu: &usize| view.gpu_milli[gpu] >= milli.0 && view.gpu_memory[gpu] >= memory.0;
+    let fitting = problem.nodes[node].gpus().filter(fits).filter(|&gpu| right_model(problem, class, gpu));
+    fitting.fold((0, 0), |(all, used), gpu| (all + 1, used + usize::from(!view.is_whole(problem, gpu))))
+}
+
 fn broken_gpus(problem: &Problem<'_>, view: &View, class: &Class, node: usize, members: u32) -> usize {
+    if members == 1 {
+        let (_, used) = cards_for_one(problem, view, class, node);
+        return (class.shape.gpus.devices() as usize).saturating_sub(used);
+    }
     let holds = pack(problem, view, class, node, members);
     let mut gpus: Vec<usize> =
         holds.iter().flat_map(|hold| hold.slices.iter().map(|slice| slice.gpu)).collect();
@@ -217,6 +230,9 @@ pub(super) fn capacity(problem: &Problem<'_>, view: &View, class: &Class, node: 
                 view.whole[node]
             };
             whole / gpus.max(1)
+        }
+        GpuAsk::Share { devices, .. } if most == 1 => {
+            u32::from(cards_for_one(problem, view, class, node).0 >= devices as usize)
         }
         GpuAsk::Share { .. } => u32::try_from(pack(problem, view, class, node, host).len()).unwrap_or(0),
     };
