@@ -97,6 +97,8 @@ impl Once {
         let Some(key) = &self.key else { return Ok(None) };
         match idempotency::find(&self.store, key).await? {
             Known::New => Ok(None),
+            // Only a mark in place of a secret is kept as a refusal.
+            Known::Same(reply) if reply.status >= 400 => Err(Problem::new(Code::SecretNotKept)),
             Known::Same(reply) => Ok(Some(replayed(reply))),
             Known::Other => Err(Problem::new(Code::IdempotencyMismatch)),
         }
@@ -116,14 +118,35 @@ impl Once {
     /// As [`Once::commit`].
     pub async fn commit_secret(
         self,
-        tx: WriteTx,
+        mut tx: WriteTx,
         status: StatusCode,
         view: &impl Serialize,
     ) -> Result<Response> {
         let body = serde_json::to_vec(view).map_err(|error| Problem::internal(&error))?;
-        let kept = serde_json::json!({"detail": "the secret was sent once and is not kept"});
-        self.commit(tx, StatusCode::CONFLICT, &kept).await?;
+        let mark = StoredReply {
+            status: Code::SecretNotKept.status(),
+            headers: serde_json::json!({}),
+            body: Vec::new(),
+        };
+        if let Some(reply) = self.keep(&mut tx, &mark).await? {
+            tx.rollback().await?;
+            return Ok(reply);
+        }
+        tx.commit().await?;
         Ok(sent(StoredReply { status: status.as_u16(), headers: serde_json::json!({}), body }))
+    }
+
+    /// Keeps the reply; answers with the kept one of an equal request that was faster.
+    async fn keep(&self, tx: &mut WriteTx, reply: &StoredReply) -> Result<Option<Response>> {
+        let Some(key) = &self.key else { return Ok(None) };
+        match idempotency::remember(tx, key, reply).await {
+            Ok(()) => Ok(None),
+            Err(StoreError::Duplicate { constraint }) if constraint == idempotency::DUPLICATE => {
+                let kept = self.replay().await?;
+                Ok(Some(kept.ok_or_else(|| Problem::new(Code::IdempotencyRunning))?))
+            }
+            Err(other) => Err(other.into()),
+        }
     }
 
     /// The same with more headers, for example an ETag.
@@ -141,15 +164,9 @@ impl Once {
         let headers: serde_json::Map<String, serde_json::Value> =
             headers.iter().map(|(name, value)| ((*name).to_owned(), value.clone().into())).collect();
         let reply = StoredReply { status: status.as_u16(), headers: headers.into(), body };
-        if let Some(key) = &self.key {
-            match idempotency::remember(&mut tx, key, &reply).await {
-                Ok(()) => {}
-                Err(StoreError::Duplicate { constraint }) if constraint == idempotency::DUPLICATE => {
-                    tx.rollback().await?;
-                    return self.replay().await?.ok_or_else(|| Problem::new(Code::IdempotencyRunning));
-                }
-                Err(other) => return Err(other.into()),
-            }
+        if let Some(kept) = self.keep(&mut tx, &reply).await? {
+            tx.rollback().await?;
+            return Ok(kept);
         }
         tx.commit().await?;
         Ok(sent(reply))

@@ -14,7 +14,11 @@ const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+
 pub(crate) async fn write(request: Request, next: Next) -> Response {
     let id = request_id(request.headers());
     let instance = request.uri().path().to_owned();
-    let mut response = next.run(request).await;
+    // No name has a NUL in it, and PostgreSQL could not be asked for one.
+    let mut response = match instance.contains("%00") {
+        true => Problem::not_found().into_response(),
+        false => next.run(request).await,
+    };
     let problem = match response.extensions_mut().remove::<Problem>() {
         Some(problem) => problem,
         None => match bare(&response) {

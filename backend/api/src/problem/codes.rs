@@ -55,6 +55,7 @@ problem_codes! {
     TeamHasJobs = "team_has_jobs", 409, "The team has live jobs", "Cancel them or wait for their end, then delete the team.";
     TeamHasChildren = "team_has_children", 409, "The team has teams below it", "Delete or move them first.";
     IdempotencyRunning = "idempotency_running", 409, "The same request is still running", "Wait and repeat it with the same key.";
+    SecretNotKept = "secret_not_kept", 409, "It was made, and its secret is not kept", "The first reply to this Idempotency-Key had the secret. If it was lost, revoke what was made, and make a new one with a new key.";
     StaleVersion = "stale_version", 412, "It was changed since you read it", "Read it again, then send the new ETag in If-Match.";
     PayloadTooLarge = "payload_too_large", 413, "The body is too large", "At most 1 MiB, 8 MiB for batches. Split it.";
     UnsupportedMediaType = "unsupported_media_type", 415, "The body must be JSON", "Send `Content-Type: application/json`.";

@@ -1,0 +1,293 @@
+//! Who may call what: for each operation a request that succeeds, and somebody who is refused.
+
+use reeve_tests::TestApp;
+use reeve_tests::app::{job, text};
+use reeve_tests::client::Client;
+use reeve_tests::world::{NODE, NODE_INSTANCE, PASSWORD, POOL, inventory};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// Whom an operation lets in.
+pub(crate) enum By {
+    /// No credential is needed.
+    AnybodyAtAll,
+    /// Sharing must be visible, and everybody's own is their own.
+    AnybodySignedIn,
+    /// A session, not an API token.
+    SessionOnly,
+    /// Only agents, with their node's credential.
+    Node,
+    /// Somebody who is signed in and still refused, and how.
+    NotBy { who: &'static str, status: u16 },
+}
+
+/// A request.
+pub(crate) struct Entry {
+    pub(crate) by: By,
+    pub(crate) allowed: Client,
+    pub(crate) path: Vec<(&'static str, String)>,
+    pub(crate) query: &'static str,
+    pub(crate) body: Option<Value>,
+    pub(crate) if_match: Option<String>,
+    /// It leaves no event because it changes nothing that people see: heartbeats, logs.
+    pub(crate) quiet: bool,
+}
+
+/// Names of things made for one request.
+fn fresh() -> String {
+    format!("x{}", &Uuid::new_v4().simple().to_string()[..12])
+}
+
+impl Entry {
+    fn new(by: By, allowed: Client) -> Self {
+        Self { by, allowed, path: Vec::new(), query: "", body: None, if_match: None, quiet: false }
+    }
+
+    fn at(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.path.push((name, value.into()));
+        self
+    }
+
+    fn body(mut self, body: Value) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    fn tag(mut self, tag: impl Into<String>) -> Self {
+        self.if_match = Some(tag.into());
+        self
+    }
+
+    fn query(mut self, query: &'static str) -> Self {
+        self.query = query;
+        self
+    }
+
+    fn quiet(mut self) -> Self {
+        self.quiet = true;
+        self
+    }
+}
+
+const fn not(who: &'static str, status: u16) -> By {
+    By::NotBy { who, status }
+}
+
+/// The request for an operation; `None` for one that nobody has thought of yet.
+pub(crate) async fn entry(app: &TestApp, id: &str) -> Option<Entry> {
+    if let Some(entry) = people(app, id).await {
+        return Some(entry);
+    }
+    if let Some(entry) = pool(app, id).await {
+        return Some(entry);
+    }
+    if let Some(entry) = jobs(app, id).await {
+        return Some(entry);
+    }
+    agents(app, id).await
+}
+
+async fn people(app: &TestApp, id: &str) -> Option<Entry> {
+    let admin = || app.admin();
+    Some(match id {
+        "sign_in" => Entry::new(By::AnybodyAtAll, app.stranger())
+            .body(json!({"username": "a-second", "password": PASSWORD})),
+        "refresh" => {
+            let signed_in = app.sign_in("finance").await.ok();
+            Entry::new(By::AnybodyAtAll, app.stranger())
+                .body(json!({"refresh_token": signed_in["refresh_token"]}))
+        }
+        "sign_out" => Entry::new(By::SessionOnly, session(app, "auditor").await),
+        "show_me" => Entry::new(By::AnybodySignedIn, app.user("nobody")),
+        "edit_me" => Entry::new(By::AnybodySignedIn, app.user("nobody")).body(json!({"locale": "en"})),
+        "set_my_password" => Entry::new(By::AnybodySignedIn, app.user("lab-lead"))
+            .body(json!({"current_password": PASSWORD, "new_password": PASSWORD})),
+        "list_tokens" => Entry::new(By::AnybodySignedIn, app.user("nobody")),
+        "create_token" => Entry::new(By::AnybodySignedIn, app.user("nobody"))
+            .body(json!({"name": "x", "scopes": ["read"]})),
+        "revoke_token" => {
+            let created = app.user("a-member").post("/tokens", json!({"name": "x", "scopes": ["read"]})).await;
+            Entry::new(not("b-member", 404), app.user("a-member")).at("id", text(&created.ok()["id"]))
+        }
+        "list_users" => Entry::new(not("a-lead", 403), admin()),
+        "create_user" => Entry::new(not("a-lead", 403), admin())
+            .body(json!({"username": fresh(), "display_name": "X"})),
+        "show_user" => Entry::new(not("a-lead", 403), admin()).at("id", "a-member"),
+        "edit_user" => {
+            Entry::new(not("a-lead", 403), admin()).at("id", "a-member").body(json!({"display_name": fresh()}))
+        }
+        "list_teams" | "list_queues" | "list_quotas" | "list_pools" | "list_nodes" | "show_policy"
+        | "list_loans" | "show_loan_matrix" | "list_reclaims" | "list_evictions" | "list_jobs"
+        | "show_overview" | "show_overview_history" => Entry::new(By::AnybodySignedIn, app.user("nobody")),
+        "list_events" => Entry::new(By::AnybodySignedIn, app.user("nobody")),
+        "show_team" => Entry::new(By::AnybodySignedIn, app.user("nobody")).at("team", "team-a"),
+        "create_team" => {
+            Entry::new(not("a-lead", 403), admin()).body(json!({"slug": fresh(), "name": "X"}))
+        }
+        "edit_team" => {
+            Entry::new(not("b-lead", 403), app.user("a-lead")).at("team", "team-a").body(json!({"name": fresh()}))
+        }
+        "delete_team" => {
+            let slug = fresh();
+            admin().post("/teams", json!({"slug": slug, "name": "X"})).await.expect(201);
+            Entry::new(not("lab-lead", 403), admin()).at("team", slug)
+        }
+        "list_members" => Entry::new(not("b-lead", 403), app.user("a-viewer")).at("team", "team-a"),
+        "grant_role" => Entry::new(not("a-member", 403), app.user("a-lead"))
+            .at("team", "team-a")
+            .at("user", "nobody")
+            .at("role", "viewer"),
+        "withdraw_role" => {
+            let user = fresh();
+            admin().post("/users", json!({"username": user, "display_name": "X"})).await.expect(201);
+            admin().call("PUT", &format!("/teams/team-a/members/{user}/viewer")).await.expect(204);
+            Entry::new(not("a-member", 403), app.user("a-lead"))
+                .at("team", "team-a")
+                .at("user", user)
+                .at("role", "viewer")
+        }
+        _ => return None,
+    })
+}
+
+async fn pool(app: &TestApp, id: &str) -> Option<Entry> {
+    let by_admin = || Entry::new(not("lab-lead", 403), app.admin());
+    let everybody = || Entry::new(By::AnybodySignedIn, app.user("nobody"));
+    Some(match id {
+        "show_pool" => everybody().at("pool", POOL),
+        "create_pool" => by_admin().body(json!({"slug": fresh(), "name": "X"})),
+        "edit_pool" => by_admin().at("pool", POOL).body(json!({"name": fresh()})),
+        "delete_pool" => {
+            let slug = fresh();
+            app.admin().post("/pools", json!({"slug": slug, "name": "X"})).await.expect(201);
+            by_admin().at("pool", slug)
+        }
+        "put_policy" => {
+            let policy = app.admin().get("/policy").await;
+            by_admin().body(policy.ok()["document"].clone()).tag(policy.header("etag"))
+        }
+        "show_node" => everybody().at("node", NODE),
+        "edit_node" => {
+            by_admin().at("node", NODE).body(json!({"labels": {"x": fresh()}})).tag(tag(app, NODE).await)
+        }
+        "cordon_node" | "uncordon_node" | "drain_node" => {
+            by_admin().at("node", NODE).body(json!({"note": fresh()})).tag(tag(app, NODE).await)
+        }
+        "remove_node" => {
+            let name = fresh();
+            join(app, &name).await;
+            let tag = tag(app, &name).await;
+            by_admin().at("node", name).tag(tag)
+        }
+        "list_join_tokens" => by_admin(),
+        "create_join_token" => by_admin().body(json!({"pool": POOL})),
+        "revoke_join_token" => {
+            let made = app.admin().post("/join-tokens", json!({"pool": POOL})).await.ok();
+            by_admin().at("id", text(&made["id"]))
+        }
+        "show_queue" | "show_queue_line" => everybody().at("queue", "team-a-q"),
+        "create_queue" => Entry::new(not("b-lead", 403), app.user("a-lead"))
+            .body(json!({"slug": fresh(), "name": "X", "team": "team-a"})),
+        "edit_queue" => Entry::new(not("b-lead", 403), app.user("a-lead"))
+            .at("queue", "team-a-q")
+            .body(json!({"name": fresh()})),
+        "delete_queue" => {
+            let slug = fresh();
+            let body = json!({"slug": slug, "name": "X", "team": "team-a"});
+            app.admin().post("/queues", body).await.expect(201);
+            Entry::new(not("a-member", 403), app.user("a-lead")).at("queue", slug)
+        }
+        "put_quota" => {
+            let slug = fresh();
+            app.admin().post("/pools", json!({"slug": slug, "name": "X"})).await.expect(201);
+            Entry::new(not("a-lead", 403), app.user("lab-lead"))
+                .at("team", "team-a")
+                .at("pool", slug)
+                .body(json!({"guaranteed_gpus": 0}))
+                .tag("*")
+        }
+        "delete_quota" => {
+            let slug = fresh();
+            app.admin().post("/pools", json!({"slug": slug, "name": "X"})).await.expect(201);
+            let quota = json!({"guaranteed_gpus": 0});
+            let path = format!("/quotas/team-a/{slug}");
+            app.admin().put(&path, quota).header("if-none-match", "*").await.expect(201);
+            Entry::new(not("a-lead", 403), app.user("lab-lead")).at("team", "team-a").at("pool", slug).tag("\"1\"")
+        }
+        // Anybody may see one; there is none with this id.
+        "show_reclaim" | "show_eviction" => everybody().at("id", Uuid::nil().to_string()),
+        _ => return None,
+    })
+}
+
+async fn jobs(app: &TestApp, id: &str) -> Option<Entry> {
+    let member = || app.user("a-member");
+    Some(match id {
+        "submit_job" => Entry::new(not("b-member", 403), member()).body(job("team-a", json!({}))),
+        "submit_job_batch" => {
+            Entry::new(not("b-member", 403), member()).body(json!({"jobs": [job("team-a", json!({}))]}))
+        }
+        "show_job" | "explain_job" | "list_job_runs" | "list_job_evictions" | "list_job_events"
+        | "read_job_logs" => Entry::new(not("b-member", 404), app.user("a-viewer")).at("id", submitted(app).await),
+        "cancel_job" | "hold_job" | "release_job" => {
+            Entry::new(not("b-member", 404), member()).at("id", submitted(app).await).body(json!({}))
+        }
+        "requeue_job" => {
+            let id = submitted(app).await;
+            member().post(&format!("/jobs/{id}/cancel"), json!({})).await.expect(200);
+            Entry::new(not("b-member", 404), member()).at("id", id).body(json!({}))
+        }
+        _ => return None,
+    })
+}
+
+async fn agents(app: &TestApp, id: &str) -> Option<Entry> {
+    let node = || Entry::new(By::Node, app.node.client.clone());
+    let now = reeve_core::clock::Clock::now(&app.clock);
+    Some(match id {
+        "agent_join" => {
+            let token = app.admin().post("/join-tokens", json!({"pool": POOL})).await.ok();
+            Entry::new(By::AnybodyAtAll, app.stranger())
+                .body(json!({"join_token": token["token"], "inventory": inventory(&fresh(), 1)}))
+        }
+        "agent_register" => node()
+            .body(json!({"instance_id": NODE_INSTANCE, "inventory": inventory(NODE, 8), "sent_at": now})),
+        "agent_report" => {
+            node().body(serde_json::to_value(app.node.next_report()).expect("JSON")).quiet()
+        }
+        "agent_desired" => node(),
+        "agent_put_logs" => {
+            let id = running(app).await;
+            node().at("job", id).at("run", "1").at("member", "0").query("?offset=0").body(json!("log")).quiet()
+        }
+        _ => return None,
+    })
+}
+
+async fn session(app: &TestApp, username: &str) -> Client {
+    app.with_token(text(&app.sign_in(username).await.ok()["access_token"]))
+}
+
+async fn tag(app: &TestApp, node: &str) -> String {
+    app.admin().get(&format!("/nodes/{node}")).await.expect(200).header("etag").to_owned()
+}
+
+async fn submitted(app: &TestApp) -> String {
+    text(&app.submit("a-member", "team-a", json!({})).await["id"]).to_owned()
+}
+
+/// A job that runs, in a world where nothing else does.
+async fn running(app: &TestApp) -> String {
+    let tag = tag(app, NODE).await;
+    app.admin().post(&format!("/nodes/{NODE}/uncordon"), json!({})).header("if-match", &tag).await.expect(200);
+    let id = submitted(app).await;
+    app.schedule().await;
+    app.node.run_all().await;
+    id
+}
+
+async fn join(app: &TestApp, name: &str) {
+    let token = app.admin().post("/join-tokens", json!({"pool": POOL})).await.ok();
+    let body = json!({"join_token": token["token"], "inventory": inventory(name, 1)});
+    app.stranger().post("/agent/v1/join", body).await.expect(201);
+}
