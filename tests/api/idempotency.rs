@@ -32,7 +32,8 @@ async fn twenty_at_once_make_one_job() {
     let app = TestApp::start().await;
     let member = app.user("a-member");
     let body = job("team-a", json!({}));
-    let replies = join_all((0..20).map(|_| member.post("/jobs", body.clone()).key("at-once").into_future())).await;
+    let replies =
+        join_all((0..20).map(|_| member.post("/jobs", body.clone()).key("at-once").into_future())).await;
     let ids: std::collections::BTreeSet<String> = replies
         .iter()
         .filter(|reply| reply.status != 409)
@@ -56,7 +57,10 @@ async fn acts_and_creations_are_repeated_safely() {
     let path = format!("/jobs/{}/cancel", text(&job["id"]));
     let member = app.user("a-member");
     member.post(&path, json!({})).key("cancel").await.expect(200);
-    assert_eq!(member.post(&path, json!({})).key("cancel").await.expect(200).header("idempotency-replayed"), "true");
+    assert_eq!(
+        member.post(&path, json!({})).key("cancel").await.expect(200).header("idempotency-replayed"),
+        "true"
+    );
     member.post(&path, json!({})).key("cancel-2").await.refused(409, "job_is_final");
     assert_eq!(app.count_events("job.cancelled").await, 1);
 }
@@ -66,7 +70,8 @@ async fn a_secret_is_sent_once_and_never_kept() {
     let app = TestApp::start().await;
     let admin = app.admin();
     let body = json!({"name": "ci", "scopes": ["read"]});
-    let replies = join_all((0..8).map(|_| admin.post("/tokens", body.clone()).key("secret").into_future())).await;
+    let replies =
+        join_all((0..8).map(|_| admin.post("/tokens", body.clone()).key("secret").into_future())).await;
     let made: Vec<String> = replies
         .iter()
         .filter(|reply| reply.status == 201)

@@ -60,8 +60,20 @@ async fn pages_join_to_the_whole_without_gaps() {
     }
     app.schedule().await;
     for path in [
-        "/jobs", "/teams", "/pools", "/users", "/quotas", "/queues", "/tokens", "/join-tokens", "/nodes",
-        "/queues/team-a-q/line", "/teams/team-a/members", "/loans", "/reclaims", "/evictions",
+        "/jobs",
+        "/teams",
+        "/pools",
+        "/users",
+        "/quotas",
+        "/queues",
+        "/tokens",
+        "/join-tokens",
+        "/nodes",
+        "/queues/team-a-q/line",
+        "/teams/team-a/members",
+        "/loans",
+        "/reclaims",
+        "/evictions",
     ] {
         let all = items(&admin.get(&format!("{path}?limit=200")).await.ok());
         let mut joined: Vec<Value> = Vec::new();

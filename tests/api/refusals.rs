@@ -59,7 +59,11 @@ async fn bodies_that_cannot_be_read_say_where() {
         }
     }
     send("application/json", Body::from(vec![0xff, 0xfe, 0x22])).await.refused(400, "invalid_json");
-    send("application/json", "[".repeat(100_000).into()).await.refused_field(400, &"/0".repeat(65), "too_deep");
+    send("application/json", "[".repeat(100_000).into()).await.refused_field(
+        400,
+        &"/0".repeat(65),
+        "too_deep",
+    );
     send("text/plain", "{}".into()).await.refused(415, "unsupported_media_type");
     let big = format!("{{\"name\":\"{}\"}}", "x".repeat(2 * 1024 * 1024));
     send("application/json", big.into()).await.refused(413, "payload_too_large");
@@ -92,7 +96,9 @@ async fn what_belongs_to_others_is_hidden_or_forbidden() {
     let app = TestApp::start().await;
     let job_of_a = app.submit("a-member", "team-a", json!({})).await;
     let id = text(&job_of_a["id"]);
-    for (who, status) in [("b-member", 404), ("nobody", 404), ("a-viewer", 200), ("finance", 200), ("lab-lead", 200)] {
+    for (who, status) in
+        [("b-member", 404), ("nobody", 404), ("a-viewer", 200), ("finance", 200), ("lab-lead", 200)]
+    {
         app.user(who).get(&format!("/jobs/{id}")).await.expect(status);
     }
     for (who, status) in
@@ -135,9 +141,16 @@ async fn teams_make_no_circles_and_keep_live_jobs() {
     admin.patch("/teams/lab", json!({"parent": "team-a"})).await.refused(422, "parent_cycle");
     admin.patch("/teams/lab", json!({"parent": "lab"})).await.refused(422, "parent_cycle");
     admin.delete("/teams/lab").await.refused(409, "team_has_children");
+    // Its four guaranteed GPUs would go along.
+    admin.patch("/teams/team-a", json!({"parent": "other"})).await.refused(422, "quota_above_parent");
+    assert_eq!(admin.get("/teams/team-a").await.ok()["parent"]["slug"], "lab");
     let long = json!({"slug": "x", "name": "x".repeat(10_240)});
     admin.post("/teams", long).await.refused_field(422, "/name", "invalid_length");
-    admin.post("/teams", json!({"slug": "A B", "name": "x"})).await.refused_field(422, "/slug", "invalid_slug");
+    admin.post("/teams", json!({"slug": "A B", "name": "x"})).await.refused_field(
+        422,
+        "/slug",
+        "invalid_slug",
+    );
     admin.post("/teams", json!({"slug": "team-a", "name": "x"})).await.refused(409, "already_exists");
     let job = app.submit("a-member", "team-a", json!({})).await;
     app.schedule().await;

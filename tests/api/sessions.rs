@@ -77,7 +77,11 @@ async fn a_disabled_person_is_out_at_once() {
     session.get("/me").await.expect(401);
     app.user("a-member").get("/me").await.expect(401);
     app.sign_in("a-member").await.refused(401, "sign_in_failed");
-    app.admin().patch("/users/admin", json!({"state": "disabled"})).await.refused_field(422, "/state", "own_account");
+    app.admin().patch("/users/admin", json!({"state": "disabled"})).await.refused_field(
+        422,
+        "/state",
+        "own_account",
+    );
 }
 
 #[tokio::test]
@@ -88,7 +92,11 @@ async fn a_new_password_ends_the_other_sessions() {
     let body = |current: &str, new: &str| json!({"current_password": current, "new_password": new});
     let wrong = one.post("/me/password", body("nonsense", "another-horse-battery")).await;
     wrong.refused_field(422, "/current_password", "wrong_password");
-    one.post("/me/password", body(PASSWORD, "short")).await.refused_field(422, "/new_password", "invalid_length");
+    one.post("/me/password", body(PASSWORD, "short")).await.refused_field(
+        422,
+        "/new_password",
+        "invalid_length",
+    );
     one.post("/me/password", body(PASSWORD, "another-horse-battery")).await.expect(204);
     one.get("/me").await.expect(200);
     two.get("/me").await.expect(401);
@@ -99,7 +107,8 @@ async fn a_new_password_ends_the_other_sessions() {
 async fn api_tokens_reach_as_far_as_they_say() {
     let app = TestApp::start().await;
     let member = app.user("a-member");
-    let created = member.post("/tokens", json!({"name": "ci", "scopes": ["read"], "expires_in_secs": 3600})).await.ok();
+    let created =
+        member.post("/tokens", json!({"name": "ci", "scopes": ["read"], "expires_in_secs": 3600})).await.ok();
     assert!(text(&created["token"]).starts_with("reeve_pat_"));
     let token = app.with_token(text(&created["token"]));
     token.get("/jobs").await.expect(200);
@@ -113,7 +122,8 @@ async fn api_tokens_reach_as_far_as_they_say() {
     app.user("b-member").delete(&format!("/tokens/{id}")).await.refused(404, "not_found");
     member.delete(&format!("/tokens/{id}")).await.expect(204);
     token.get("/jobs").await.refused(401, "invalid_credential");
-    let short = member.post("/tokens", json!({"name": "s", "scopes": ["read"], "expires_in_secs": 60})).await.ok();
+    let short =
+        member.post("/tokens", json!({"name": "s", "scopes": ["read"], "expires_in_secs": 60})).await.ok();
     app.advance_secs(61);
     app.with_token(text(&short["token"])).get("/me").await.refused(401, "invalid_credential");
     let limited = app.user("lab-lead");
@@ -143,7 +153,9 @@ async fn browser_sessions_come_only_from_our_own_pages() {
     }
     let cookie: Vec<&str> = cookies.iter().filter_map(|cookie| cookie.split(';').next()).collect();
     let cookie = cookie.join("; ");
-    let with = |method: &'static str, path: &'static str| app.stranger().call(method, path).header("cookie", &cookie);
+    let with = |method: &'static str, path: &'static str| {
+        app.stranger().call(method, path).header("cookie", &cookie)
+    };
     with("GET", "/me").await.expect(200);
     let edit = json!({"locale": "zh-CN"});
     with("PATCH", "/me").json(&edit).await.refused(403, "foreign_origin");

@@ -103,30 +103,41 @@ async fn people(app: &TestApp, id: &str) -> Option<Entry> {
         "set_my_password" => Entry::new(By::AnybodySignedIn, app.user("lab-lead"))
             .body(json!({"current_password": PASSWORD, "new_password": PASSWORD})),
         "list_tokens" => Entry::new(By::AnybodySignedIn, app.user("nobody")),
-        "create_token" => Entry::new(By::AnybodySignedIn, app.user("nobody"))
-            .body(json!({"name": "x", "scopes": ["read"]})),
+        "create_token" => {
+            Entry::new(By::AnybodySignedIn, app.user("nobody")).body(json!({"name": "x", "scopes": ["read"]}))
+        }
         "revoke_token" => {
-            let created = app.user("a-member").post("/tokens", json!({"name": "x", "scopes": ["read"]})).await;
+            let created =
+                app.user("a-member").post("/tokens", json!({"name": "x", "scopes": ["read"]})).await;
             Entry::new(not("b-member", 404), app.user("a-member")).at("id", text(&created.ok()["id"]))
         }
         "list_users" => Entry::new(not("a-lead", 403), admin()),
-        "create_user" => Entry::new(not("a-lead", 403), admin())
-            .body(json!({"username": fresh(), "display_name": "X"})),
-        "show_user" => Entry::new(not("a-lead", 403), admin()).at("id", "a-member"),
-        "edit_user" => {
-            Entry::new(not("a-lead", 403), admin()).at("id", "a-member").body(json!({"display_name": fresh()}))
+        "create_user" => {
+            Entry::new(not("a-lead", 403), admin()).body(json!({"username": fresh(), "display_name": "X"}))
         }
-        "list_teams" | "list_queues" | "list_quotas" | "list_pools" | "list_nodes" | "show_policy"
-        | "list_loans" | "show_loan_matrix" | "list_reclaims" | "list_evictions" | "list_jobs"
-        | "show_overview" | "show_overview_history" => Entry::new(By::AnybodySignedIn, app.user("nobody")),
+        "show_user" => Entry::new(not("a-lead", 403), admin()).at("id", "a-member"),
+        "edit_user" => Entry::new(not("a-lead", 403), admin())
+            .at("id", "a-member")
+            .body(json!({"display_name": fresh()})),
+        "list_teams"
+        | "list_queues"
+        | "list_quotas"
+        | "list_pools"
+        | "list_nodes"
+        | "show_policy"
+        | "list_loans"
+        | "show_loan_matrix"
+        | "list_reclaims"
+        | "list_evictions"
+        | "list_jobs"
+        | "show_overview"
+        | "show_overview_history" => Entry::new(By::AnybodySignedIn, app.user("nobody")),
         "list_events" => Entry::new(By::AnybodySignedIn, app.user("nobody")),
         "show_team" => Entry::new(By::AnybodySignedIn, app.user("nobody")).at("team", "team-a"),
-        "create_team" => {
-            Entry::new(not("a-lead", 403), admin()).body(json!({"slug": fresh(), "name": "X"}))
-        }
-        "edit_team" => {
-            Entry::new(not("b-lead", 403), app.user("a-lead")).at("team", "team-a").body(json!({"name": fresh()}))
-        }
+        "create_team" => Entry::new(not("a-lead", 403), admin()).body(json!({"slug": fresh(), "name": "X"})),
+        "edit_team" => Entry::new(not("b-lead", 403), app.user("a-lead"))
+            .at("team", "team-a")
+            .body(json!({"name": fresh()})),
         "delete_team" => {
             let slug = fresh();
             admin().post("/teams", json!({"slug": slug, "name": "X"})).await.expect(201);
@@ -212,7 +223,10 @@ async fn pool(app: &TestApp, id: &str) -> Option<Entry> {
             let quota = json!({"guaranteed_gpus": 0});
             let path = format!("/quotas/team-a/{slug}");
             app.admin().put(&path, quota).header("if-none-match", "*").await.expect(201);
-            Entry::new(not("a-lead", 403), app.user("lab-lead")).at("team", "team-a").at("pool", slug).tag("\"1\"")
+            Entry::new(not("a-lead", 403), app.user("lab-lead"))
+                .at("team", "team-a")
+                .at("pool", slug)
+                .tag("\"1\"")
         }
         // Anybody may see one; there is none with this id.
         "show_reclaim" | "show_eviction" => everybody().at("id", Uuid::nil().to_string()),
@@ -228,7 +242,9 @@ async fn jobs(app: &TestApp, id: &str) -> Option<Entry> {
             Entry::new(not("b-member", 403), member()).body(json!({"jobs": [job("team-a", json!({}))]}))
         }
         "show_job" | "explain_job" | "list_job_runs" | "list_job_evictions" | "list_job_events"
-        | "read_job_logs" => Entry::new(not("b-member", 404), app.user("a-viewer")).at("id", submitted(app).await),
+        | "read_job_logs" => {
+            Entry::new(not("b-member", 404), app.user("a-viewer")).at("id", submitted(app).await)
+        }
         "cancel_job" | "hold_job" | "release_job" => {
             Entry::new(not("b-member", 404), member()).at("id", submitted(app).await).body(json!({}))
         }
@@ -252,13 +268,17 @@ async fn agents(app: &TestApp, id: &str) -> Option<Entry> {
         }
         "agent_register" => node()
             .body(json!({"instance_id": NODE_INSTANCE, "inventory": inventory(NODE, 8), "sent_at": now})),
-        "agent_report" => {
-            node().body(serde_json::to_value(app.node.next_report()).expect("JSON")).quiet()
-        }
+        "agent_report" => node().body(serde_json::to_value(app.node.next_report()).expect("JSON")).quiet(),
         "agent_desired" => node(),
         "agent_put_logs" => {
-            let id = running(app).await;
-            node().at("job", id).at("run", "1").at("member", "0").query("?offset=0").body(json!("log")).quiet()
+            let (id, run) = running(app).await;
+            node()
+                .at("job", id)
+                .at("run", run)
+                .at("member", "0")
+                .query("?offset=0")
+                .body(json!("log"))
+                .quiet()
         }
         _ => return None,
     })
@@ -276,14 +296,21 @@ async fn submitted(app: &TestApp) -> String {
     text(&app.submit("a-member", "team-a", json!({})).await["id"]).to_owned()
 }
 
-/// A job that runs, in a world where nothing else does.
-async fn running(app: &TestApp) -> String {
+/// A job that runs: a new one, or one that others have left before it in line.
+async fn running(app: &TestApp) -> (String, String) {
     let tag = tag(app, NODE).await;
-    app.admin().post(&format!("/nodes/{NODE}/uncordon"), json!({})).header("if-match", &tag).await.expect(200);
-    let id = submitted(app).await;
+    app.admin()
+        .post(&format!("/nodes/{NODE}/uncordon"), json!({}))
+        .header("if-match", &tag)
+        .await
+        .expect(200);
+    // Two GPUs: machines that other requests let join have one.
+    app.submit("a-member", "team-a", json!({"gpus": 2})).await;
     app.schedule().await;
     app.node.run_all().await;
-    id
+    let desired = app.node.desired().await;
+    let member = desired.members.first().expect("something runs");
+    (member.job_id.to_string(), member.run_number.to_string())
 }
 
 async fn join(app: &TestApp, name: &str) {

@@ -43,7 +43,9 @@ fn call(client: &Client, method: &str, template: &str, entry: &Entry) -> Call {
 }
 
 async fn entry_of(app: &TestApp, id: &str) -> Entry {
-    entries::entry(app, id).await.unwrap_or_else(|| panic!("{id} has no entry: say who may call it, and who not"))
+    entries::entry(app, id)
+        .await
+        .unwrap_or_else(|| panic!("{id} has no entry: say who may call it, and who not"))
 }
 
 #[test]

@@ -107,7 +107,10 @@ async fn make_teams(admin: &Client) {
     for (slug, parent) in [("lab", None), ("team-a", Some("lab")), ("team-b", Some("lab")), ("other", None)] {
         let name = format!("Team {slug}");
         admin.post("/teams", json!({"slug": slug, "name": name, "parent": parent})).await.expect(201);
-        admin.post("/queues", json!({"slug": format!("{slug}-q"), "name": name, "team": slug})).await.expect(201);
+        admin
+            .post("/queues", json!({"slug": format!("{slug}-q"), "name": name, "team": slug}))
+            .await
+            .expect(201);
     }
     admin.post("/pools", json!({"slug": POOL, "name": "H100 80 GB", "gpu_model": "H100"})).await.expect(201);
     for (team, guaranteed) in [("lab", 8), ("team-a", 4), ("team-b", 4), ("other", 0)] {
@@ -122,7 +125,8 @@ async fn token_of(nobody: &Client, username: &str) -> Client {
     let signed_in = nobody.post("/auth/sign-in", body).await.ok();
     let token = signed_in["access_token"].as_str().expect("an access token").to_owned();
     let session = Client { router: nobody.router.clone(), token: Some(token) };
-    let created = session.post("/tokens", json!({"name": "test", "scopes": ["read", "write", "admin"]})).await;
+    let created =
+        session.post("/tokens", json!({"name": "test", "scopes": ["read", "write", "admin"]})).await;
     let token = created.ok()["token"].as_str().expect("an API token").to_owned();
     Client { router: nobody.router.clone(), token: Some(token) }
 }

@@ -118,7 +118,7 @@ impl Once {
     /// As [`Once::commit`].
     pub async fn commit_secret(
         self,
-        mut tx: WriteTx,
+        tx: WriteTx,
         status: StatusCode,
         view: &impl Serialize,
     ) -> Result<Response> {
@@ -128,25 +128,26 @@ impl Once {
             headers: serde_json::json!({}),
             body: Vec::new(),
         };
-        if let Some(reply) = self.keep(&mut tx, &mark).await? {
-            tx.rollback().await?;
-            return Ok(reply);
-        }
-        tx.commit().await?;
-        Ok(sent(StoredReply { status: status.as_u16(), headers: serde_json::json!({}), body }))
+        let made = StoredReply { status: status.as_u16(), headers: serde_json::json!({}), body };
+        Ok(self.keep(tx, &mark).await?.unwrap_or_else(|| sent(made)))
     }
 
-    /// Keeps the reply; answers with the kept one of an equal request that was faster.
-    async fn keep(&self, tx: &mut WriteTx, reply: &StoredReply) -> Result<Option<Response>> {
-        let Some(key) = &self.key else { return Ok(None) };
-        match idempotency::remember(tx, key, reply).await {
-            Ok(()) => Ok(None),
-            Err(StoreError::Duplicate { constraint }) if constraint == idempotency::DUPLICATE => {
-                let kept = self.replay().await?;
-                Ok(Some(kept.ok_or_else(|| Problem::new(Code::IdempotencyRunning))?))
+    /// Keeps the reply and commits. When an equal request was faster, its reply is the answer, and nothing is done.
+    async fn keep(&self, mut tx: WriteTx, reply: &StoredReply) -> Result<Option<Response>> {
+        if let Some(key) = &self.key {
+            match idempotency::remember(&mut tx, key, reply).await {
+                Ok(()) => {}
+                Err(StoreError::Duplicate { constraint }) if constraint == idempotency::DUPLICATE => {
+                    // First its connection goes back: the look-up needs one too.
+                    tx.rollback().await?;
+                    let kept = self.replay().await?;
+                    return Ok(Some(kept.ok_or_else(|| Problem::new(Code::IdempotencyRunning))?));
+                }
+                Err(other) => return Err(other.into()),
             }
-            Err(other) => Err(other.into()),
         }
+        tx.commit().await?;
+        Ok(None)
     }
 
     /// The same with more headers, for example an ETag.
@@ -155,7 +156,7 @@ impl Once {
     /// As [`Once::commit`].
     pub async fn commit_with(
         self,
-        mut tx: WriteTx,
+        tx: WriteTx,
         status: StatusCode,
         view: &impl Serialize,
         headers: &[(&'static str, String)],
@@ -164,12 +165,7 @@ impl Once {
         let headers: serde_json::Map<String, serde_json::Value> =
             headers.iter().map(|(name, value)| ((*name).to_owned(), value.clone().into())).collect();
         let reply = StoredReply { status: status.as_u16(), headers: headers.into(), body };
-        if let Some(kept) = self.keep(&mut tx, &reply).await? {
-            tx.rollback().await?;
-            return Ok(kept);
-        }
-        tx.commit().await?;
-        Ok(sent(reply))
+        Ok(self.keep(tx, &reply).await?.unwrap_or_else(|| sent(reply)))
     }
 }
 

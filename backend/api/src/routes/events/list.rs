@@ -43,7 +43,8 @@ pub(crate) async fn list(
     headers: HeaderMap,
     list: List<EventsFilter>,
 ) -> Result<Response> {
-    app.allow(&caller, Action::EventRead, &Resource::Installation).await?;
+    // Anybody may ask; what they hear is what their teams do, and what everybody shares.
+    app.allow(&caller, Action::OverviewRead, &Resource::Installation).await?;
     let topics = topics(list.filter.topics.as_deref())?;
     if wants_stream(&headers) {
         return Ok(stream::open(app, caller, &headers, topics).await?.into_response());

@@ -100,7 +100,8 @@ pub(super) fn expect(if_match: IfMatch, before: Option<&Quota>) -> Result<()> {
     }
 }
 
-fn above(fault: GuaranteeFault) -> Problem {
+/// A guarantee that does not fit, as a problem.
+pub(crate) fn above(fault: GuaranteeFault) -> Problem {
     let code = match &fault {
         GuaranteeFault::AboveParent { .. } => Code::QuotaAboveParent,
         GuaranteeFault::SumAboveParent { .. } => Code::GuaranteeSumAboveParent,

@@ -5,14 +5,20 @@ use super::view::TeamView;
 use crate::app::AppState;
 use crate::extract::{Caller, IfMatch, Json};
 use crate::problem::{Code, Fields, Problem, Result};
+use crate::routes::quotas::put::above;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::IntoResponse;
 use reeve_core::access::{Action, Resource};
-use reeve_core::id::TeamId;
-use reeve_store::{teams, version};
+use reeve_core::id::{PoolId, TeamId};
+use reeve_core::quota::check_guarantee;
+use reeve_store::quotas::{self, Quota};
+use reeve_store::{Store, WriteTx, teams, version};
 use serde::Deserialize;
 use utoipa::ToSchema;
+
+/// More pools than an installation has.
+const MOST_POOLS: i64 = 10_000;
 
 /// What is left out stays.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -46,6 +52,10 @@ pub(crate) async fn edit(
         }
         None => None,
     };
+    let carried = match parent {
+        Some(_) => carried(&app.store, id).await?,
+        None => Vec::new(),
+    };
     let mut tx = app.begin(&caller).await?;
     let before = teams::lock(&mut tx, id).await?;
     if_match.check(before.version)?;
@@ -60,8 +70,24 @@ pub(crate) async fn edit(
     }
     let name = body.name.as_deref().unwrap_or(&before.name);
     let after = teams::save(&mut tx, &before, name, parent.or(before.parent_id.map(TeamId))).await?;
+    still_fit(&mut tx, id, carried).await?;
     tx.commit().await?;
     app.callers.forget();
     let tag = [(header::ETAG, version::etag(after.version))];
     Ok((tag, axum::Json(TeamView::new(after, &caller))))
+}
+
+/// What a team is guaranteed goes with it when it moves.
+async fn carried(store: &Store, team: TeamId) -> Result<Vec<Quota>> {
+    let filter = quotas::Filter { team: Some(team), ..quotas::Filter::default() };
+    Ok(quotas::list(store, &filter, None, MOST_POOLS).await?)
+}
+
+/// Below the new parent the same rules hold as for a new quota.
+async fn still_fit(tx: &mut WriteTx, team: TeamId, carried: Vec<Quota>) -> Result<()> {
+    for quota in carried {
+        let standing = quotas::standing(tx, team, PoolId(quota.pool_id)).await?;
+        check_guarantee(quota.guaranteed_gpus.into(), &standing).map_err(above)?;
+    }
+    Ok(())
 }
