@@ -1,7 +1,7 @@
 //! A small installation made of real processes: private PostgreSQL, servers, one process of simulated nodes.
 
-use reeve_tests::processes::{ADMIN_PASSWORD, Api, Process, Server, binary, eventually};
 use reeve_store::private_postgres::{Durability, PrivatePostgres};
+use reeve_tests::processes::{ADMIN_PASSWORD, Api, Process, Server, binary, eventually};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -28,7 +28,8 @@ impl Cluster {
         let folder = tempfile::tempdir().expect("a folder");
         // As root, PostgreSQL runs under another user, which must be able to enter.
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).expect("permissions");
-        let postgres = PrivatePostgres::start(&folder.path().join("postgres"), Durability::Throwaway).expect("PostgreSQL");
+        let postgres = PrivatePostgres::start(&folder.path().join("postgres"), Durability::Throwaway)
+            .expect("PostgreSQL");
         let mut started = vec![Server::start(&postgres.url(), folder.path())];
         // The first one migrates; the others find the work done.
         started[0].ready().await;
@@ -45,7 +46,8 @@ impl Cluster {
         }
         relax_rules(&admin, &started[0].url).await;
         let join = admin.post("/join-tokens", json!({"pool": "p", "max_uses": nodes})).await;
-        std::fs::write(folder.path().join("join-token"), join["token"].as_str().expect("a token")).expect("written");
+        std::fs::write(folder.path().join("join-token"), join["token"].as_str().expect("a token"))
+            .expect("written");
         let agents = start_agents(&started[0].url, folder.path(), nodes);
         eventually("all nodes have joined", async || {
             let nodes_seen = admin.get("/nodes?limit=200").await;
@@ -72,7 +74,11 @@ impl Cluster {
             .env("REEVE_DATABASE_URL", self.postgres.url())
             .output()
             .expect("reeve check runs");
-        if output.status.success() { String::new() } else { String::from_utf8_lossy(&output.stdout).into_owned() }
+        if output.status.success() {
+            String::new()
+        } else {
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        }
     }
 
     /// All jobs, by id.

@@ -47,7 +47,8 @@ async fn nothing_is_lost_or_run_twice_when_everything_is_killed() {
     cluster.all_succeed(JOBS).await;
     for id in cluster.jobs().await.keys() {
         let runs = cluster.admin.get(&format!("/jobs/{id}/runs")).await;
-        let succeeded = runs["items"].as_array().expect("runs").iter().filter(|run| run["state"] == "succeeded").count();
+        let succeeded =
+            runs["items"].as_array().expect("runs").iter().filter(|run| run["state"] == "succeeded").count();
         assert_eq!(succeeded, 1, "job {id}: {runs}");
     }
     assert_eq!(cluster.violations(), "");

@@ -74,7 +74,7 @@ pub fn env(vars: &BTreeMap<String, String>, faults: &mut Faults) {
                 "bad_name",
                 format!("a variable's name has letters, digits and _, does not start with a digit, and has at most {MAX_ENV_NAME_BYTES} bytes"),
             );
-        } else if name.starts_with("REEVE_") || name == "CUDA_VISIBLE_DEVICES" {
+        } else if is_reserved(name) {
             faults.add(&pointer, "reserved", "Reeve sets this variable itself: leave it out");
         } else if value.contains('\0') {
             faults.add(&pointer, "control_character", "NUL cannot stand in a variable's value");
@@ -163,4 +163,8 @@ fn is_label_key(key: &str) -> bool {
 /// A key inside a JSON pointer (RFC 6901), cut to what a message can carry.
 fn escape(key: &str) -> String {
     key.chars().filter(|c| !c.is_control()).take(64).collect::<String>().replace('~', "~0").replace('/', "~1")
+}
+/// Variables that the agent sets; `REEVE_SIM_…` are orders to simulated nodes, and the job's own.
+fn is_reserved(name: &str) -> bool {
+    name == "CUDA_VISIBLE_DEVICES" || (name.starts_with("REEVE_") && !name.starts_with("REEVE_SIM_"))
 }
