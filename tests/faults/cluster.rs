@@ -43,6 +43,7 @@ impl Cluster {
         for team in ["a", "b", "c"] {
             admin.post("/teams", json!({"slug": team, "name": team})).await;
             admin.create_quota(team, "p", json!({"guaranteed_gpus": nodes * 2})).await;
+            admin.post("/queues", json!({"slug": team, "name": team, "team": team})).await;
         }
         relax_rules(&admin, &started[0].url).await;
         let join = admin.post("/join-tokens", json!({"pool": "p", "max_uses": nodes})).await;
