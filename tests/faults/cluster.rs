@@ -58,10 +58,6 @@ impl Cluster {
         Self { agents, servers: started, postgres, admin, folder }
     }
 
-    pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
     /// `kill -9` of the process that is all nodes, and the same nodes again.
     pub(crate) fn crash_and_restart_agents(&mut self, nodes: u32) {
         self.agents.kill9();

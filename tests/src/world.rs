@@ -26,7 +26,10 @@ pub const NOBODY: &str = "nobody";
 pub const ADMIN: &str = "admin";
 
 /// Username, platform roles, team and role in it.
-pub const PEOPLE: [(&str, &[&str], Option<(&str, &str)>); 12] = [
+pub type Person = (&'static str, &'static [&'static str], Option<(&'static str, &'static str)>);
+
+/// Everybody but the administrator.
+pub const PEOPLE: [Person; 12] = [
     ("finance", &["finance"], None),
     ("auditor", &["auditor"], None),
     ("lab-lead", &[], Some(("lab", "lead"))),

@@ -408,7 +408,7 @@ export type Overview = {
   needs_me: NeedsMe[];
   jobs: { queued: number; starting: number; running: number; leaving: number };
   evictions_last_day: number;
-  scheduler: { last_tick_at: string | null; tick_ms: number | null };
+  scheduler: { last_tick_at: string | null };
 };
 export type HistoryPoint = {
   at: string;

@@ -144,7 +144,6 @@ function JobsTile({ overview }: { overview: Overview }) {
       </p>
       <p className="quiet">
         {t("overview.scheduler")} <When at={overview.scheduler.last_tick_at} short />
-        {overview.scheduler.tick_ms !== null && ` (${n(overview.scheduler.tick_ms)} ms)`}
       </p>
     </section>
   );

@@ -2,7 +2,7 @@
 //! every state; the rest is checked here. A failing seed is printed with its story.
 
 use proptest::prelude::*;
-use proptest::test_runner::Config;
+use proptest::test_runner::{Config, RngSeed};
 use reeve_core::id::{JobId, PoolId, TeamId};
 use reeve_core::job::GpuAsk;
 use reeve_core::node::NodeState;
@@ -18,8 +18,18 @@ use std::collections::BTreeSet;
 /// judged. `make bench` walks a million.
 const WALKS: u32 = 150;
 
+/// The same walks each time, so that a red run is a change's doing and not luck. `reeve bench --only P` walks a
+/// million others and prints what it finds.
+const SEED: u64 = 20_261_130;
+
 fn config() -> Config {
-    Config { cases: WALKS, failure_persistence: None, max_shrink_iters: 64, ..Config::default() }
+    Config {
+        cases: WALKS,
+        failure_persistence: None,
+        max_shrink_iters: 64,
+        rng_seed: RngSeed::Fixed(SEED),
+        ..Config::default()
+    }
 }
 
 fn is_empty(plan: &Plan) -> bool {
