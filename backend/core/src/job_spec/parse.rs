@@ -303,7 +303,6 @@ mod tests {
             })
         };
         assert_eq!(set("REEVE_JOB_ID", "1")[0].1, "reserved");
-        assert!(set("REEVE_SIM_DURATION_SECS", "1").is_empty());
         assert_eq!(set("CUDA_VISIBLE_DEVICES", "0")[0].1, "reserved");
         assert_eq!(set("A B", "1")[0].1, "bad_name");
         assert_eq!(set("A", "\0")[0].1, "control_character");

@@ -168,3 +168,14 @@ fn escape(key: &str) -> String {
 fn is_reserved(name: &str) -> bool {
     name == "CUDA_VISIBLE_DEVICES" || (name.starts_with("REEVE_") && !name.starts_with("REEVE_SIM_"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_reserved;
+
+    #[test]
+    fn what_the_agent_sets_is_reserved_and_orders_to_simulated_nodes_are_not() {
+        assert!(is_reserved("REEVE_RANK") && is_reserved("CUDA_VISIBLE_DEVICES"));
+        assert!(!is_reserved("REEVE_SIM_DURATION_SECS") && !is_reserved("PATH"));
+    }
+}
