@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/reeve/target}
 export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-never} NO_COLOR=1
-steps=${STEPS:-setup lint build console rust drift browser}
+steps=${STEPS:-setup lint console build rust drift browser}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/reeve-test.XXXXXX")
 # A private PostgreSQL under root runs as user postgres, which must be able to reach its folder.
 chmod 755 "$scratch"
@@ -39,12 +39,13 @@ if step lint; then
     cargo clippy --workspace --all-targets --quiet -- -D warnings
 fi
 
-if step build; then cargo build --workspace --bins --quiet; fi
-
 if step console; then
     (cd frontend && npm run --silent lint && npm run --silent typecheck && npm run --silent test &&
         npm run --silent build && npm run --silent budget)
 fi
+
+# After the console, which the server carries in itself.
+if step build; then cargo build --workspace --bins --quiet; fi
 
 if step rust; then
     if cargo nextest --version >/dev/null 2>&1; then
