@@ -155,14 +155,15 @@ fn gone(key: Key, known: &Known, kind: EndKind, now: DateTime<Utc>) -> Moved {
 fn forward(key: Key, known: &Known, member: &MemberReport, now: DateTime<Utc>) -> Option<Moved> {
     let state = member.state.max(known.state);
     let checkpointed_at = member.checkpointed_at.max(known.checkpointed_at);
-    let started_at = known.started_at.or(member.started_at);
+    let end = member.end.as_ref();
+    let ended = state == MemberState::Ended;
+    let ended_at = ended.then(|| end.map_or(now, |end| end.at.clamp(known.placed_at.min(now), now)));
+    let started_at = known.started_at.or_else(|| started(known, member, ended_at.unwrap_or(now)));
     let news =
         state != known.state || checkpointed_at != known.checkpointed_at || started_at != known.started_at;
     if !news {
         return None;
     }
-    let end = member.end.as_ref();
-    let ended = state == MemberState::Ended;
     let kind = ended.then(|| {
         end_kind(&ReportedEnd {
             exit_code: end.and_then(|end| end.exit_code),
@@ -182,13 +183,25 @@ fn forward(key: Key, known: &Known, member: &MemberReport, now: DateTime<Utc>) -
         pid: member.pid,
         started_at,
         checkpointed_at,
-        ended_at: ended.then(|| end.map_or(now, |end| end.at.clamp(known.placed_at.min(now), now))),
+        ended_at,
         end_kind: kind,
         exit_code: end.and_then(|end| end.exit_code),
         signal: end.and_then(|end| end.signal.clone()),
         end_detail: end.and_then(detail),
         log_bytes: member.log_bytes,
     })
+}
+
+/// When its process started: not before it was placed and not after `latest`, whatever the agent's clock says. One that
+/// had an end of its own has started, at that end at the latest; one that could not be started never has.
+fn started(known: &Known, member: &MemberReport, latest: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let end = member.end.as_ref();
+    if end.is_some_and(|end| end.start_error.is_some()) {
+        return None;
+    }
+    let ran = end.is_some_and(|end| end.exit_code.is_some() || end.signal.is_some());
+    let at = member.started_at.or(ran.then_some(latest))?;
+    Some(at.clamp(known.placed_at.min(latest), latest))
 }
 
 fn detail(end: &super::receive::MemberEnd) -> Option<String> {

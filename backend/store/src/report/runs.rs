@@ -24,6 +24,8 @@ struct Run {
     team: TeamId,
     number: i32,
     facts: RunFacts,
+    /// It is not on record yet that it started, although every member has: one that ends at once is seen at its end first.
+    starts: bool,
 }
 
 /// Writes what members have become, and lets their runs go on.
@@ -46,9 +48,12 @@ pub(super) async fn advance(tx: &mut WriteTx, node: NodeId, moved: &[Moved]) -> 
         })));
     }
     for (&id, run) in &runs {
-        match decide(&run.facts) {
-            Step::Nothing => {}
-            Step::Started => started(tx, id, run).await?,
+        let step = decide(&run.facts);
+        if run.starts || step == Step::Started {
+            started(tx, id, run).await?;
+        }
+        match step {
+            Step::Nothing | Step::Started => {}
             Step::StopRest(cause) => stop_rest(tx, id, run, cause).await?,
             Step::Finished(finish) => finished(tx, id, run, finish, moved).await?,
         }
@@ -65,8 +70,9 @@ pub(super) async fn advance(tx: &mut WriteTx, node: NodeId, moved: &[Moved]) -> 
 /// Live runs with all their members.
 async fn load(tx: &mut WriteTx, ids: &[Uuid]) -> Result<BTreeMap<Uuid, Run>, StoreError> {
     let rows = sqlx::query!(
-        r#"select r.id, r.job_id, r.number, r.state, r.leave_cause, j.team_id, j.requeue, j.failure_count,
-                  j.max_failures, m.state as member_state, m.end_kind, m.stop_order
+        r#"select r.id, r.job_id, r.number, r.state, r.leave_cause, r.started_at, j.team_id, j.requeue,
+                  j.failure_count, j.max_failures, m.state as member_state, m.started_at as member_started_at,
+                  m.end_kind, m.stop_order
            from runs r join jobs j on j.id = r.job_id join members m on m.run_id = r.id
            where r.id = any($1) and r.ended_at is null order by r.id, m.member"#,
         ids
@@ -81,10 +87,13 @@ async fn load(tx: &mut WriteTx, ids: &[Uuid]) -> Result<BTreeMap<Uuid, Run>, Sto
             end: optional_word(row.end_kind.as_deref())?,
             told: row.stop_order.is_some(),
         };
+        let member_started = row.member_started_at.is_some();
         if let Some(run) = runs.get_mut(&row.id) {
             run.facts.members.push(member);
+            run.starts &= member_started;
             continue;
         }
+        let starts = row.started_at.is_none() && member_started;
         let facts = RunFacts {
             state: word(&row.state)?,
             leave: row.leave_cause.as_deref().map(word::<LeaveCause>).transpose()?,
@@ -93,29 +102,35 @@ async fn load(tx: &mut WriteTx, ids: &[Uuid]) -> Result<BTreeMap<Uuid, Run>, Sto
             failure_count: count(row.failure_count)?,
             max_failures: count(row.max_failures)?,
         };
-        runs.insert(row.id, Run { job: row.job_id, team: row.team_id.into(), number: row.number, facts });
+        let run = Run { job: row.job_id, team: row.team_id.into(), number: row.number, facts, starts };
+        runs.insert(row.id, run);
     }
     Ok(runs)
 }
 
+/// All members have started: so has the gang, with the last of them. One that is leaving already goes on leaving.
 async fn started(tx: &mut WriteTx, id: Uuid, run: &Run) -> Result<(), StoreError> {
     let now = tx.now();
-    sqlx::query!(
-        "with run as (update runs set state = 'running', started_at = $3 where id = $1 and state = 'starting')
-         update jobs set state = 'running', started_at = coalesce(started_at, $3), version = version + 1,
-                updated_at = $3
-         where id = $2 and state = 'starting'",
+    let started = sqlx::query!(
+        r#"with run as (
+             update runs r set state = case r.state when 'starting' then 'running' else r.state end,
+                    started_at = coalesce(greatest((select max(m.started_at) from members m where m.run_id = r.id),
+                                                   r.placed_at), $3)
+             where r.id = $1 and r.started_at is null returning r.started_at
+           )
+           update jobs j set state = case j.state when 'starting' then 'running' else j.state end,
+                  started_at = coalesce(j.started_at, run.started_at), version = j.version + 1, updated_at = $3
+           from run where j.id = $2 returning j.state, run.started_at as "started_at!""#,
         id,
         run.job,
         now
     )
-    .execute(tx.connection())
+    .fetch_optional(tx.connection())
     .await?;
-    tx.record(
-        NewEvent::new("job.started", "job", run.job)
-            .team(run.team)
-            .after(json!({"state": "running", "run_number": run.number})),
-    );
+    let Some(started) = started else { return Ok(()) };
+    tx.record(NewEvent::new("job.started", "job", run.job).team(run.team).after(json!({
+        "state": started.state, "run_number": run.number, "started_at": started.started_at,
+    })));
     Ok(())
 }
 

@@ -296,3 +296,76 @@ async fn cancel(base: &Base, job: Uuid) {
     leave(&mut tx, &row, &order).await.expect("told");
     tx.commit().await.expect("commits");
 }
+
+/// A fast job has ended before anybody heard that it ran: it has started all the same, as its agent says, but neither
+/// before it was placed nor after it ended.
+#[tokio::test]
+async fn a_run_that_ended_before_it_was_seen_running_has_started() {
+    for (started, start_secs) in
+        [(Some(secs(2)), 2), (Some(secs(-600)), 0), (Some(secs(600)), 4), (None, 4)]
+    {
+        let mut base = Base::new().await;
+        let mut world = World::new(&mut base, &[8], &[8]).await;
+        submit(&base, &[world.job(0, 8)]).await;
+        tick(&base, now()).await;
+        let ended = world.agents[0].wanted(&base).await.into_iter().map(|member| {
+            let mut member = succeeded(member);
+            member.started_at = started.map(|after| now() + after);
+            member.end.as_mut().expect("an end").at = now() + secs(4);
+            member
+        });
+        let ended = ended.collect();
+        world.agents[0].report(&base, now() + secs(5), ended).await.expect("received");
+        let after_placement = "extract(epoch from %.started_at - m.placed_at)::int";
+        let asked = base
+            .ask(&format!(
+                "select {} as job, {} as run, {} as member from jobs j join runs r on r.job_id = j.id
+                 join members m on m.run_id = r.id",
+                after_placement.replace('%', "j"),
+                after_placement.replace('%', "r"),
+                after_placement.replace('%', "m"),
+            ))
+            .await;
+        assert_eq!(asked, format!("{start_secs} {start_secs} {start_secs}"), "{started:?}");
+        let told = "select action from events where action like 'job.%' order by xid, ordinal";
+        assert_eq!(base.ask(told).await, "job.submitted, job.placed, job.started, job.succeeded");
+        base.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_gang_of_which_one_member_never_started_has_not_started() {
+    let mut base = Base::new().await;
+    let mut world = World::new(&mut base, &[4, 4], &[8]).await;
+    submit(&base, &[world.gang(0, 2, 4)]).await;
+    tick(&base, now()).await;
+    world.agents[0].all(&base, now() + secs(1), running).await;
+    let broken = world.agents[1].wanted(&base).await.into_iter().map(|member| {
+        let mut member = failed(member);
+        let end = member.end.as_mut().expect("an end");
+        (end.exit_code, end.start_error) = (None, Some("no such file".to_owned()));
+        member
+    });
+    let broken = broken.collect();
+    world.agents[1].report(&base, now() + secs(2), broken).await.expect("received");
+    world.agents[0].all(&base, now() + secs(3), left).await;
+    assert_eq!(base.ask("select state, started_at from jobs").await, "failed -");
+    assert_eq!(base.ask("select started_at from runs").await, "-");
+    assert_eq!(base.ask("select count(started_at) from members").await, "1");
+    base.end().await;
+}
+
+/// Told to go before it was seen running: it ran all the same.
+#[tokio::test]
+async fn a_run_that_is_leaving_already_has_started_when_its_agent_says_so() {
+    let mut base = Base::new().await;
+    let mut world = World::new(&mut base, &[8], &[8]).await;
+    submit(&base, &[world.job(0, 8)]).await;
+    let job = job_id(&mut base).await;
+    tick(&base, now()).await;
+    let wanted = world.agents[0].wanted(&base).await;
+    cancel(&base, job).await;
+    world.agents[0].report(&base, now() + secs(3), wanted).await.expect("received");
+    assert_eq!(base.ask("select state, started_at is not null as started from jobs").await, "leaving true");
+    base.end().await;
+}
