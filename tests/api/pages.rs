@@ -114,7 +114,7 @@ async fn a_cursor_keeps_to_its_filter() {
 async fn lists_obey_their_filters() {
     let app = TestApp::start().await;
     app.submit("a-member", "team-a", json!({"name": "Alpha 100%", "kind": "batch"})).await;
-    app.submit("a-second", "team-a", json!({"name": "beta"})).await;
+    app.submit("a-second", "team-a", json!({"name": "beta", "labels": {"run": "7", "part": "a=b"}})).await;
     app.submit("b-member", "team-b", json!({"name": "gamma"})).await;
     let names = async |query: &str| -> Vec<String> {
         let page = app.admin().get(&format!("/jobs?{query}")).await.ok();
@@ -127,10 +127,15 @@ async fn lists_obey_their_filters() {
     assert_eq!(names("queue=team-b-q").await, ["gamma"]);
     assert_eq!(names("name_contains=ALPHA").await, ["Alpha 100%"]);
     assert_eq!(names("name_contains=%25").await, ["Alpha 100%"], "a percent sign is a percent sign");
+    assert_eq!(names("label=run%3D7&label=part%3Da%3Db").await, ["beta"]);
+    assert_eq!(names("label=run%3D7&label=part%3Dc").await.len(), 0);
+    app.admin().get("/jobs?label=run").await.refused_field(400, "label", "wrong_format");
     assert_eq!(names("state=queued&state=running").await.len(), 3);
     assert_eq!(names("state=running").await.len(), 0);
     let counted = app.admin().get("/jobs?count=true&limit=1").await.ok();
     assert_eq!(counted["counts"]["queued"], 3);
+    let labelled = app.admin().get("/jobs?count=true&limit=1&label=run%3D7").await.ok();
+    assert_eq!(labelled["counts"]["queued"], 1);
 }
 
 #[tokio::test]

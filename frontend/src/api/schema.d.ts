@@ -3848,6 +3848,8 @@ export interface operations {
                 name_contains?: string;
                 /** @description Why it waits. */
                 reason?: string;
+                /** @description A label as `name=value`; repeat for several, which the job must all have. */
+                label?: string[];
                 /** @description With counts by state, which obey all filters but `state`. */
                 count?: boolean;
                 /** @description Rows of a page: 1 to 200. */

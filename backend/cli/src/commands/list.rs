@@ -25,6 +25,9 @@ pub(crate) struct JobsArgs {
     /// Only jobs that wait for this reason
     #[arg(long)]
     reason: Option<String>,
+    /// Only jobs with this label; repeat for several
+    #[arg(long, value_name = "NAME=VALUE")]
+    label: Vec<String>,
     #[arg(long, default_value_t = 50)]
     limit: usize,
 }
@@ -40,6 +43,9 @@ pub(crate) async fn jobs(args: JobsArgs, client: &Client, output: Output) -> any
         .query("reason", args.reason);
     for state in args.state {
         call = call.query("state", Some(state));
+    }
+    for label in args.label {
+        call = call.query("label", Some(label));
     }
     let items = client.all(call, args.limit).await?;
     let columns = [

@@ -8,6 +8,7 @@ use crate::client::{Call, Client};
 use crate::output::Output;
 use anyhow::{Context, ensure};
 use clap::Args;
+use futures::{StreamExt as _, TryStreamExt as _};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,32 +96,48 @@ pub(crate) async fn run(args: ReplayArgs, client: &Client, output: Output) -> an
     if args.until_submitted {
         return output.json(&serde_json::json!({"replay": shape.replay, "submitted": ids.len()}));
     }
-    let jobs = wait(client, &ids, &progress(ids.len(), "ended", output)).await?;
-    let loans = client.all(Call::get("/loans").query("pool", shape.pool.as_ref()), 100_000).await?;
-    report::print(&report::teams(&jobs)?, loans.len(), output)
+    let mine = || Call::get("/jobs").query("label", Some(format!("{}={}", submit::LABEL, shape.replay)));
+    wait(client, &mine, ids.len(), &progress(ids.len(), "ended", output)).await?;
+    let jobs = client.all(mine(), ids.len()).await?;
+    let runs = runs_of_evicted(client, &jobs).await?;
+    // By the server's clock, not this machine's.
+    let since = jobs.iter().filter_map(|job| job["submitted_at"].as_str()).min();
+    let loans = Call::get("/loans").query("pool", shape.pool.as_ref()).query("from", since);
+    let loans = client.all(loans, 1_000_000).await?;
+    report::print(report::Replayed { jobs: &jobs, runs: &runs, loans: &loans, speed: shape.speed }, output)
 }
 
-/// Until every job has ended. Asks for each that has not, a page's worth at a time.
-async fn wait(client: &Client, ids: &[String], bar: &ProgressBar) -> anyhow::Result<Vec<Value>> {
-    let mut ended: BTreeMap<&str, Value> = BTreeMap::new();
-    while ended.len() < ids.len() {
-        let open = ids.iter().filter(|id| !ended.contains_key(id.as_str())).take(100);
-        let mut fresh = Vec::new();
-        for id in open {
-            let job = client.send(Call::get(format!("/jobs/{id}"))).await.context("waiting for the jobs")?;
-            if !job["finished_at"].is_null() {
-                fresh.push((id.as_str(), job));
-            }
+/// Until none of them is live any more; one question a second, however many there are.
+async fn wait(
+    client: &Client,
+    mine: &impl Fn() -> Call,
+    total: usize,
+    bar: &ProgressBar,
+) -> anyhow::Result<()> {
+    const LIVE: [&str; 4] = ["queued", "starting", "running", "leaving"];
+    loop {
+        let ask = mine().query("count", Some(true)).query("limit", Some(1));
+        let page = client.send(ask).await.context("waiting for the jobs")?;
+        let count = |state: &str| page["counts"][state].as_u64().unwrap_or(0);
+        let live: u64 = LIVE.into_iter().map(count).sum();
+        bar.set_position((total as u64).saturating_sub(live));
+        bar.set_message(format!("ended ({} running, {} waiting)", count("running"), count("queued")));
+        if live == 0 {
+            bar.finish();
+            return Ok(());
         }
-        let nothing_new = fresh.is_empty();
-        ended.extend(fresh);
-        bar.set_position(u64::try_from(ended.len()).unwrap_or(0));
-        if nothing_new {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
     }
-    bar.finish();
-    Ok(ended.into_values().collect())
+}
+
+/// Runs of the jobs that had several; the others' one run is told by the job itself.
+async fn runs_of_evicted(client: &Client, jobs: &[Value]) -> anyhow::Result<BTreeMap<String, Vec<Value>>> {
+    let several = jobs.iter().filter(|job| job["run_number"].as_u64().unwrap_or(0) > 1);
+    let asked = several.filter_map(|job| job["id"].as_str()).map(|id| async move {
+        let runs = client.all(Call::get(format!("/jobs/{id}/runs")), 1000).await?;
+        anyhow::Ok((id.to_owned(), runs))
+    });
+    futures::stream::iter(asked).buffer_unordered(8).try_collect().await
 }
 
 fn progress(length: usize, what: &'static str, output: Output) -> ProgressBar {

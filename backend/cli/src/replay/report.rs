@@ -1,4 +1,5 @@
-//! What became of the jobs. It refuses to guess: a job that has not started yet has no wait, and is counted apart.
+//! What became of the jobs, in the trace's own time. It refuses to guess: a job that has not started has no wait,
+//! and is counted apart.
 
 use crate::output::{Output, table};
 use anyhow::Context;
@@ -7,7 +8,19 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// One team's figures, in real seconds (the trace's divided by the speed).
+/// What the server says after a replay.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Replayed<'a> {
+    pub(crate) jobs: &'a [Value],
+    /// Of the jobs that ran more than once.
+    pub(crate) runs: &'a BTreeMap<String, Vec<Value>>,
+    pub(crate) loans: &'a [Value],
+    /// How many of the trace's seconds passed in a real one.
+    pub(crate) speed: f64,
+}
+
+/// One team's figures. Seconds and hours are the trace's: real ones times the speed, and so is the system's own
+/// latency that is in them.
 #[derive(Debug, Default, Serialize, PartialEq)]
 pub(crate) struct TeamReport {
     pub(crate) team: String,
@@ -15,30 +28,57 @@ pub(crate) struct TeamReport {
     pub(crate) succeeded: usize,
     pub(crate) never_started: usize,
     pub(crate) evictions: u64,
+    pub(crate) gpu_hours: f64,
+    pub(crate) borrowed_gpu_hours: f64,
+    pub(crate) lent_gpu_hours: f64,
     pub(crate) wait_mean_secs: f64,
     pub(crate) wait_p50_secs: f64,
     pub(crate) wait_p95_secs: f64,
 }
 
-/// Per team, and all together under `(all)`, from the jobs' views.
-pub(crate) fn teams(jobs: &[Value]) -> anyhow::Result<Vec<TeamReport>> {
+/// Per team, and all together under `(all)`.
+pub(crate) fn teams(replayed: Replayed<'_>) -> anyhow::Result<Vec<TeamReport>> {
     let mut by_team: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
-    for job in jobs {
+    for job in replayed.jobs {
         by_team.entry(job["team"]["slug"].as_str().context("a job without a team")?).or_default().push(job);
     }
-    let mut reports: Vec<TeamReport> =
-        by_team.iter().map(|(team, jobs)| one(team, jobs)).collect::<anyhow::Result<_>>()?;
-    reports.push(one("(all)", &jobs.iter().collect::<Vec<_>>())?);
+    let end = replayed.jobs.iter().filter_map(|job| time(job, "finished_at").ok()?).max();
+    let mut reports = Vec::new();
+    for (team, jobs) in &by_team {
+        let mut report = one(team, jobs, replayed)?;
+        for loan in replayed.loans {
+            let hours = loan["gpus"].as_f64().unwrap_or(0.0) * hours(loan, end)? * replayed.speed;
+            if loan["borrower"]["slug"] == *team {
+                report.borrowed_gpu_hours += hours;
+            }
+            if loan["lender"]["slug"] == *team {
+                report.lent_gpu_hours += hours;
+            }
+        }
+        reports.push(report);
+    }
+    let mut all = one("(all)", &replayed.jobs.iter().collect::<Vec<_>>(), replayed)?;
+    all.borrowed_gpu_hours = reports.iter().map(|team| team.borrowed_gpu_hours).sum();
+    all.lent_gpu_hours = reports.iter().map(|team| team.lent_gpu_hours).sum();
+    reports.push(all);
     Ok(reports)
 }
 
-fn one(team: &str, jobs: &[&Value]) -> anyhow::Result<TeamReport> {
-    let mut waits = Vec::new();
+fn one(team: &str, jobs: &[&Value], replayed: Replayed<'_>) -> anyhow::Result<TeamReport> {
+    let (mut waits, mut gpu_hours) = (Vec::new(), 0.0);
     for job in jobs {
-        if let Some(started) = time(job, "started_at")? {
-            let submitted = time(job, "submitted_at")?.context("a job without submitted_at")?;
-            waits.push((started - submitted).as_seconds_f64().max(0.0));
-        }
+        let runs = job["id"].as_str().and_then(|id| replayed.runs.get(id));
+        let first = match runs.and_then(|runs| runs.iter().min_by_key(|run| run["number"].as_u64())) {
+            Some(run) => time(run, "started_at")?,
+            None => time(job, "started_at")?,
+        };
+        let submitted = time(job, "submitted_at")?.context("a job without submitted_at")?;
+        waits.extend(first.map(|first| (first - submitted).as_seconds_f64().max(0.0) * replayed.speed));
+        let ran = match runs {
+            Some(runs) => runs.iter().map(|run| span(run, "ended_at")).sum::<anyhow::Result<f64>>()?,
+            None => span(job, "finished_at")?,
+        };
+        gpu_hours += ran * job["gpus_total"].as_f64().unwrap_or(0.0) * replayed.speed / 3600.0;
     }
     waits.sort_by(f64::total_cmp);
     Ok(TeamReport {
@@ -47,14 +87,28 @@ fn one(team: &str, jobs: &[&Value]) -> anyhow::Result<TeamReport> {
         succeeded: jobs.iter().filter(|job| job["state"] == "succeeded").count(),
         never_started: jobs.len() - waits.len(),
         evictions: jobs.iter().filter_map(|job| job["eviction_count"].as_u64()).sum(),
+        gpu_hours,
         wait_mean_secs: if waits.is_empty() { 0.0 } else { waits.iter().sum::<f64>() / waits.len() as f64 },
         wait_p50_secs: percentile(&waits, 50),
         wait_p95_secs: percentile(&waits, 95),
+        ..TeamReport::default()
     })
 }
 
-fn time(job: &Value, field: &str) -> anyhow::Result<Option<DateTime<Utc>>> {
-    let text = job[field].as_str();
+/// Seconds from `started_at` to the end; 0 without either.
+fn span(item: &Value, end: &str) -> anyhow::Result<f64> {
+    let (start, end) = (time(item, "started_at")?, time(item, end)?);
+    Ok(start.zip(end).map_or(0.0, |(start, end)| (end - start).as_seconds_f64().max(0.0)))
+}
+
+/// A loan still open counts until the last job's end.
+fn hours(loan: &Value, end: Option<DateTime<Utc>>) -> anyhow::Result<f64> {
+    let (start, end) = (time(loan, "started_at")?, time(loan, "ended_at")?.or(end));
+    Ok(start.zip(end).map_or(0.0, |(start, end)| (end - start).as_seconds_f64().max(0.0) / 3600.0))
+}
+
+fn time(item: &Value, field: &str) -> anyhow::Result<Option<DateTime<Utc>>> {
+    let text = item[field].as_str();
     text.map(|text| text.parse().with_context(|| format!("{field}: {text}"))).transpose()
 }
 
@@ -64,11 +118,26 @@ fn percentile(sorted: &[f64], percent: usize) -> f64 {
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
 }
 
-pub(crate) fn print(reports: &[TeamReport], loans: usize, output: Output) -> anyhow::Result<()> {
+pub(crate) fn print(replayed: Replayed<'_>, output: Output) -> anyhow::Result<()> {
+    let reports = teams(replayed)?;
+    let loans = replayed.loans.len();
     if output.is_json() {
-        return output.json(&serde_json::json!({"teams": reports, "loan_intervals": loans}));
+        let value = serde_json::json!({"speed": replayed.speed, "teams": reports, "loan_intervals": loans});
+        return output.json(&value);
     }
-    let titles = ["TEAM", "JOBS", "SUCCEEDED", "NEVER STARTED", "EVICTIONS", "WAIT MEAN", "P50", "P95"];
+    let titles = [
+        "TEAM",
+        "JOBS",
+        "SUCCEEDED",
+        "NEVER STARTED",
+        "EVICTIONS",
+        "GPU-HOURS",
+        "BORROWED",
+        "LENT",
+        "WAIT MEAN",
+        "P50",
+        "P95",
+    ];
     let row = |team: &TeamReport| {
         vec![
             team.team.clone(),
@@ -76,13 +145,17 @@ pub(crate) fn print(reports: &[TeamReport], loans: usize, output: Output) -> any
             team.succeeded.to_string(),
             team.never_started.to_string(),
             team.evictions.to_string(),
-            format!("{:.2} s", team.wait_mean_secs),
-            format!("{:.2} s", team.wait_p50_secs),
-            format!("{:.2} s", team.wait_p95_secs),
+            format!("{:.1}", team.gpu_hours),
+            format!("{:.1}", team.borrowed_gpu_hours),
+            format!("{:.1}", team.lent_gpu_hours),
+            format!("{:.0} s", team.wait_mean_secs),
+            format!("{:.0} s", team.wait_p50_secs),
+            format!("{:.0} s", team.wait_p95_secs),
         ]
     };
     print!("{}", table(titles.map(str::to_owned).to_vec(), reports.iter().map(row).collect()));
-    println!("loan intervals on the ledger: {loans}");
+    println!("Times are the trace's: real ones times {}, the system's own latency included.", replayed.speed);
+    println!("{loans} loan intervals on the ledger. `reeve check` proves the ledger against the runs.");
     Ok(())
 }
 
@@ -91,22 +164,48 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn job(id: &str, team: &str, started: Option<&str>, state: &str) -> Value {
+        json!({"id": id, "team": {"slug": team}, "state": state, "eviction_count": 1, "gpus_total": 2.0,
+            "submitted_at": "2026-01-01T00:00:00Z", "started_at": started, "finished_at": "2026-01-01T00:00:11Z"})
+    }
+
     #[test]
-    fn waits_are_of_started_jobs_only() {
-        let job = |team: &str, started: Option<&str>, state: &str| {
-            json!({"team": {"slug": team}, "state": state, "eviction_count": 1,
-                "submitted_at": "2026-01-01T00:00:00Z", "started_at": started})
-        };
+    fn waits_and_hours_are_of_started_jobs_only_and_in_the_traces_time() {
         let jobs = [
-            job("a", Some("2026-01-01T00:00:01Z"), "succeeded"),
-            job("a", Some("2026-01-01T00:00:03Z"), "failed"),
-            job("a", None, "cancelled"),
-            job("b", None, "cancelled"),
+            job("1", "a", Some("2026-01-01T00:00:01Z"), "succeeded"),
+            job("2", "a", Some("2026-01-01T00:00:03Z"), "failed"),
+            job("3", "a", None, "cancelled"),
+            job("4", "b", None, "cancelled"),
         ];
-        let got = teams(&jobs).expect("figures");
-        assert_eq!((got[0].wait_mean_secs, got[0].wait_p50_secs, got[0].wait_p95_secs), (2.0, 1.0, 3.0));
+        let replayed = Replayed { jobs: &jobs, runs: &BTreeMap::new(), loans: &[], speed: 100.0 };
+        let got = teams(replayed).expect("figures");
+        assert_eq!(
+            (got[0].wait_mean_secs, got[0].wait_p50_secs, got[0].wait_p95_secs),
+            (200.0, 100.0, 300.0)
+        );
         assert_eq!((got[0].succeeded, got[0].never_started, got[0].evictions), (1, 1, 3));
+        assert_eq!(got[0].gpu_hours, 1.0, "(10 + 8) s × 2 GPUs × 100 are an hour");
         assert_eq!((got[1].wait_mean_secs, got[1].never_started), (0.0, 1));
         assert_eq!((got[2].team.as_str(), got[2].jobs), ("(all)", 4));
+    }
+
+    #[test]
+    fn an_evicted_job_waited_until_its_first_run_and_ran_in_all_of_them() {
+        let jobs = [job("1", "a", Some("2026-01-01T00:00:09Z"), "succeeded")];
+        let run = |number: u32, start: &str, end: &str| json!({"number": number, "started_at": format!("2026-01-01T00:00:{start}Z"), "ended_at": format!("2026-01-01T00:00:{end}Z")});
+        let runs = BTreeMap::from([("1".to_owned(), vec![run(2, "09", "11"), run(1, "02", "05")])]);
+        let got = teams(Replayed { jobs: &jobs, runs: &runs, loans: &[], speed: 3600.0 }).expect("figures");
+        assert_eq!((got[0].wait_mean_secs, got[0].gpu_hours), (7200.0, 10.0));
+    }
+
+    #[test]
+    fn loans_count_for_borrower_and_lender_and_open_ones_until_the_end() {
+        let jobs = [job("1", "a", None, "cancelled"), job("2", "b", None, "cancelled")];
+        let loan = |lender: Value, ended: Option<&str>| json!({"borrower": {"slug": "a"}, "lender": lender, "gpus": 3.0, "started_at": "2026-01-01T00:00:01Z", "ended_at": ended});
+        let loans = [loan(json!({"slug": "b"}), Some("2026-01-01T00:00:02Z")), loan(Value::Null, None)];
+        let replayed = Replayed { jobs: &jobs, runs: &BTreeMap::new(), loans: &loans, speed: 3600.0 };
+        let got = teams(replayed).expect("figures");
+        assert_eq!((got[0].borrowed_gpu_hours, got[1].lent_gpu_hours), (33.0, 3.0));
+        assert_eq!((got[2].borrowed_gpu_hours, got[2].lent_gpu_hours), (33.0, 3.0));
     }
 }

@@ -14,6 +14,9 @@ use tokio::time::Instant;
 const BATCH: usize = 200;
 const IN_FLIGHT: usize = 4;
 
+/// The label by which a replay's jobs are found again.
+pub(crate) const LABEL: &str = "replay";
+
 /// How the trace's jobs become ours.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
@@ -41,7 +44,7 @@ pub(crate) fn job(row: &Row, shape: &Shape) -> Value {
         "gpus": gpus,
         "replicas": replicas,
         "checkpoint": "on_signal",
-        "labels": {"replay": shape.replay},
+        "labels": {LABEL: shape.replay},
     });
     if let Some(milli) = row.gpu_milli {
         body["gpu_milli"] = json!(milli);

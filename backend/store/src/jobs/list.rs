@@ -25,6 +25,8 @@ pub struct Filter {
     pub pool: Option<PoolId>,
     pub name_contains: Option<String>,
     pub reason: Option<String>,
+    /// Labels that the job must all have.
+    pub labels: Option<serde_json::Value>,
 }
 
 /// Newest first.
@@ -44,8 +46,9 @@ pub async fn list(
            and ($7::uuid is null or $7 = any(j.pool_ids) or r.pool_id = $7)
            and ($8::text is null or position(lower($8) in lower(j.name)) > 0)
            and ($9::text is null or (j.reason_code = $9 and j.state = 'queued'))
-           and ($10::uuid is null or j.id < $10)
-         order by j.id desc limit $11",
+           and ($10::jsonb is null or j.labels @> $10)
+           and ($11::uuid is null or j.id < $11)
+         order by j.id desc limit $12",
         filter.readable.as_deref(),
         filter.teams.as_deref(),
         filter.queue.map(|id| id.0),
@@ -55,6 +58,7 @@ pub async fn list(
         filter.pool.map(|id| id.0),
         filter.name_contains.as_deref(),
         filter.reason.as_deref(),
+        filter.labels.as_ref(),
         after,
         limit
     )
@@ -80,7 +84,8 @@ pub async fn counts(store: &Store, filter: &Filter) -> Result<BTreeMap<String, i
                     and ($6::uuid is null or $6 = any(j.pool_ids) or r.pool_id = $6)
                     and ($7::text is null or position(lower($7) in lower(j.name)) > 0)
                     and ($8::text is null or (j.reason_code = $8 and j.state = 'queued'))
-                  limit $9) as found) as c"#,
+                    and ($9::jsonb is null or j.labels @> $9)
+                  limit $10) as found) as c"#,
         filter.readable.as_deref(),
         filter.teams.as_deref(),
         filter.queue.map(|id| id.0),
@@ -89,6 +94,7 @@ pub async fn counts(store: &Store, filter: &Filter) -> Result<BTreeMap<String, i
         filter.pool.map(|id| id.0),
         filter.name_contains.as_deref(),
         filter.reason.as_deref(),
+        filter.labels.as_ref(),
         MOST_COUNTED
     )
     .fetch_all(store.pool())

@@ -40,6 +40,9 @@ pub(crate) struct JobFilter {
     name_contains: Option<String>,
     /// Why it waits.
     reason: Option<String>,
+    /// A label as `name=value`; repeat for several, which the job must all have.
+    #[serde(default)]
+    label: Vec<String>,
     /// With counts by state, which obey all filters but `state`.
     count: Option<bool>,
 }
@@ -94,6 +97,7 @@ async fn filter(app: &AppState, caller: &Caller, asked: &JobFilter) -> Result<jo
         kind: asked.kind.clone(),
         name_contains: asked.name_contains.clone(),
         reason: asked.reason.clone(),
+        labels: labels(&asked.label)?,
         ..jobs::Filter::default()
     };
     if let Some(team) = &asked.team {
@@ -110,6 +114,19 @@ async fn filter(app: &AppState, caller: &Caller, asked: &JobFilter) -> Result<jo
         filter.pool = Some(PoolId(pools::find(&app.store, pool).await?.id));
     }
     Ok(filter)
+}
+
+/// `name=value` pairs as one object to look for.
+fn labels(asked: &[String]) -> Result<Option<serde_json::Value>> {
+    let mut wanted = serde_json::Map::new();
+    for pair in asked {
+        let Some((name, value)) = pair.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+            let remedy = format!("{pair:?} is no label: write name=value");
+            return Err(Problem::new(Code::InvalidQuery).error("label", "wrong_format", remedy));
+        };
+        wanted.insert(name.to_owned(), value.into());
+    }
+    Ok((!wanted.is_empty()).then_some(wanted.into()))
 }
 
 fn known<T: FromStr<Err = UnknownText>>(name: &str, text: Option<&String>) -> Result<()> {
