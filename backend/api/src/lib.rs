@@ -10,6 +10,7 @@ mod console;
 pub mod extract;
 mod layers;
 pub mod openapi;
+mod openapi_words;
 pub mod problem;
 pub mod refs;
 mod reply;

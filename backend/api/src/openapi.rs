@@ -1,5 +1,6 @@
 //! The OpenAPI document: made from the routes, with what all operations share added here: errors, security, tags.
 
+use crate::openapi_words;
 use crate::problem::ProblemView;
 use crate::routes;
 use serde_json::{Value, json};
@@ -26,6 +27,7 @@ pub fn document() -> Value {
             complete(path, method, operation);
         }
     }
+    openapi_words::fill(&mut value);
     value["components"]["securitySchemes"] = json!({
         "bearer": {"type": "http", "scheme": "bearer", "description": "An access token or an API token"},
         "session": {"type": "apiKey", "in": "cookie", "name": "reeve_session",

@@ -980,6 +980,8 @@ export interface components {
         BatchView: {
             items: components["schemas"]["BatchItem"][];
         };
+        /** @enum {string} */
+        CheckpointMode: "none" | "on_signal" | "periodic";
         CreateJoinToken: {
             /**
              * Format: int64
@@ -1003,7 +1005,7 @@ export interface components {
         };
         CreateQueue: {
             /** @description Null or left out = every kind. */
-            allowed_kinds?: string[] | null;
+            allowed_kinds?: components["schemas"]["Kind"][] | null;
             /** Format: int64 */
             max_running_gpus?: number | null;
             /** Format: int64 */
@@ -1012,11 +1014,11 @@ export interface components {
             max_running_jobs_per_user?: number | null;
             name: string;
             /** @description `fifo_with_backfill` (default) or `strict_fifo`. */
-            order?: string | null;
+            order?: null | components["schemas"]["QueueOrder"];
             /** @description Unique in the installation. */
             slug: string;
             /** @description `open` (default) or `held`. */
-            state?: string | null;
+            state?: null | components["schemas"]["QueueState"];
             /** @description Slug or id. */
             team: string;
         };
@@ -1048,7 +1050,7 @@ export interface components {
              */
             password?: string | null;
             /** @description Of `admin`, `finance`, `auditor`. */
-            platform_roles?: string[];
+            platform_roles?: components["schemas"]["PlatformRole"][];
             /** @example ada */
             username: string;
         };
@@ -1111,7 +1113,7 @@ export interface components {
         };
         EditQueue: {
             /** @description Null = every kind. */
-            allowed_kinds?: string[] | null;
+            allowed_kinds?: components["schemas"]["Kind"][] | null;
             /** Format: int64 */
             max_running_gpus?: number | null;
             /**
@@ -1122,8 +1124,8 @@ export interface components {
             /** Format: int64 */
             max_running_jobs_per_user?: number | null;
             name?: string | null;
-            order?: string | null;
-            state?: string | null;
+            order?: null | components["schemas"]["QueueOrder"];
+            state?: null | components["schemas"]["QueueState"];
         };
         /** @description What is left out stays. */
         EditTeam: {
@@ -1137,7 +1139,7 @@ export interface components {
             email?: string | null;
             /** Format: password */
             password?: string | null;
-            platform_roles?: string[] | null;
+            platform_roles?: components["schemas"]["PlatformRole"][] | null;
             /** @description `active` or `disabled`; disabling ends every session. */
             state?: string | null;
         };
@@ -1181,8 +1183,12 @@ export interface components {
             /** Format: uuid */
             team_id?: string | null;
         };
+        /** @enum {string} */
+        EvictionCause: "reclaim" | "preemption" | "borrow_preemption" | "rebalance" | "idle" | "drain" | "quota_lowered" | "operator";
+        /** @enum {string} */
+        EvictionOutcome: "leaving" | "requeued" | "cancelled" | "ended_itself" | "shrunk" | "node_lost";
         EvictionView: {
-            cause: string;
+            cause: components["schemas"]["EvictionCause"];
             /** Format: date-time */
             checkpointed_at?: string | null;
             /** Format: double */
@@ -1195,7 +1201,7 @@ export interface components {
             members: number[];
             /** Format: date-time */
             notified_at: string;
-            outcome: string;
+            outcome: components["schemas"]["EvictionOutcome"];
             /** Format: uuid */
             reclaim_id: string;
             /** Format: int32 */
@@ -1240,7 +1246,7 @@ export interface components {
              * @description Place in its queue, from 1.
              */
             position?: number | null;
-            state: string;
+            state: components["schemas"]["JobState"];
             verdict?: components["schemas"]["ObstacleView"] | null;
         };
         /** @description One wrong field. */
@@ -1254,6 +1260,8 @@ export interface components {
              */
             pointer: string;
         };
+        /** @enum {string} */
+        GpuHealth: "healthy" | "sick" | "missing";
         GpuInfo: {
             /** @description Why it is not healthy. */
             health_detail?: string | null;
@@ -1274,7 +1282,7 @@ export interface components {
              * @description Thousandths of the GPU that nobody holds.
              */
             free_milli: number;
-            health: string;
+            health: components["schemas"]["GpuHealth"];
             health_detail?: string | null;
             /** Format: uuid */
             id: string;
@@ -1325,9 +1333,9 @@ export interface components {
              * @description From 1, in the order of service: what is served already comes first.
              */
             position: number;
-            priority_class: string;
-            reason_code?: string | null;
-            state: string;
+            priority_class: components["schemas"]["PriorityClass"];
+            reason_code?: null | components["schemas"]["ReasonCode"];
+            state: components["schemas"]["JobState"];
             /** Format: date-time */
             submitted_at: string;
         };
@@ -1371,6 +1379,8 @@ export interface components {
             name: string;
             team: components["schemas"]["TeamRef"];
         };
+        /** @enum {string} */
+        JobState: "queued" | "starting" | "running" | "leaving" | "succeeded" | "failed" | "cancelled";
         JobView: {
             /**
              * Format: double
@@ -1378,7 +1388,7 @@ export interface components {
              *     then to the earlier start.
              */
             borrowed_gpus: number;
-            checkpoint: string;
+            checkpoint: components["schemas"]["CheckpointMode"];
             checkpoint_signal: string;
             command: string[];
             /** Format: int64 */
@@ -1414,7 +1424,7 @@ export interface components {
             held: boolean;
             /** Format: uuid */
             id: string;
-            kind: string;
+            kind: components["schemas"]["Kind"];
             labels: {
                 [key: string]: string;
             };
@@ -1439,7 +1449,7 @@ export interface components {
             pools: string[];
             preemptible: boolean;
             prefer_topology?: string | null;
-            priority_class: string;
+            priority_class: components["schemas"]["PriorityClass"];
             queue: components["schemas"]["QueueRef"];
             rdma: boolean;
             reason?: components["schemas"]["ReasonView"] | null;
@@ -1455,7 +1465,7 @@ export interface components {
             /** Format: date-time */
             started_at?: string | null;
             /** @description `queued`, `starting`, `running`, `leaving`, `succeeded`, `failed` or `cancelled`. */
-            state: string;
+            state: components["schemas"]["JobState"];
             /** Format: date-time */
             submitted_at: string;
             team: components["schemas"]["TeamRef"];
@@ -1497,9 +1507,11 @@ export interface components {
             node_id: string;
             pool: string;
         };
+        /** @enum {string} */
+        Kind: "training" | "inference" | "experiment" | "evaluation" | "batch";
         /** @description Why it leaves, and until when it may take. */
         LeaveView: {
-            cause: string;
+            cause: components["schemas"]["EvictionCause"];
             /** Format: uuid */
             eviction_id?: string | null;
             /** Format: date-time */
@@ -1561,7 +1573,7 @@ export interface components {
             /** @description `en`, `zh-CN` or null: the browser's. */
             locale?: string | null;
             memberships: components["schemas"]["MembershipView"][];
-            platform_roles: string[];
+            platform_roles: components["schemas"]["PlatformRole"][];
             username: string;
         };
         /** @description How a process ended. */
@@ -1659,16 +1671,18 @@ export interface components {
             time_limit_secs?: number | null;
             working_dir?: string | null;
         };
+        /** @enum {string} */
+        MemberState: "assigned" | "starting" | "running" | "leaving" | "ended";
         MemberView: {
             /** Format: date-time */
             created_at: string;
             /** @description `viewer`, `member`, `lead` or `approver`. */
-            role: string;
+            role: components["schemas"]["Role"];
             user: components["schemas"]["UserRef"];
         };
         /** @description A role where it was given; it counts for the teams below too. */
         MembershipView: {
-            role: string;
+            role: components["schemas"]["Role"];
             team: components["schemas"]["TeamRef"];
         };
         /** @description A thing to look at, with where to look. */
@@ -1677,9 +1691,10 @@ export interface components {
             params: Record<string, never>;
             /** @description The console's text. */
             text_key: string;
-            /** @description `reclaim_due`, `waiting_below_guarantee`, `over_guarantee_drain`, `pool_overcommitted`, `nodes_lost`. */
-            type: string;
+            type: components["schemas"]["NeedKind"];
         };
+        /** @enum {string} */
+        NeedKind: "reclaim_due" | "waiting_below_guarantee" | "over_guarantee_drain" | "pool_overcommitted" | "nodes_lost";
         NodeNote: {
             /** @description Why, for people; at most 500 characters. */
             note?: string | null;
@@ -1689,6 +1704,8 @@ export interface components {
             id: string;
             name: string;
         };
+        /** @enum {string} */
+        NodeState: "ready" | "cordoned" | "draining" | "lost" | "removed";
         NodeView: {
             agent_version: string;
             /**
@@ -1718,7 +1735,7 @@ export interface components {
             pool: components["schemas"]["PoolRef"];
             rdma: boolean;
             /** @description `ready`, `cordoned`, `draining`, `lost` or `removed`. */
-            state: string;
+            state: components["schemas"]["NodeState"];
             state_note?: string | null;
             topology: {
                 [key: string]: string;
@@ -1727,7 +1744,7 @@ export interface components {
             version: number;
         };
         ObstacleView: {
-            code: string;
+            code: components["schemas"]["ReasonCode"];
             detail?: string | null;
             numbers: {
                 [key: string]: number;
@@ -1769,388 +1786,96 @@ export interface components {
         };
         /** @description A page as it is sent. */
         PageView_EventView: {
-            items: {
-                /** @example job.submitted */
-                action: string;
-                actor: components["schemas"]["EventActor"];
-                after?: Record<string, never> | null;
-                /** @description False: an attempt that was denied. */
-                allowed: boolean;
-                before?: Record<string, never> | null;
-                detail?: Record<string, never> | null;
-                /** @description SHA-256 over the hash before and this event, in hexadecimal. */
-                hash: string;
-                /** Format: uuid */
-                id: string;
-                /** Format: date-time */
-                occurred_at: string;
-                /**
-                 * Format: int64
-                 * @description Without gaps, in commit order.
-                 */
-                position: number;
-                request_id?: string | null;
-                rule?: string | null;
-                subject: components["schemas"]["EventSubject"];
-                /** Format: uuid */
-                team_id?: string | null;
-            }[];
+            items: components["schemas"]["EventView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
         PageView_EvictionView: {
-            items: {
-                cause: string;
-                /** Format: date-time */
-                checkpointed_at?: string | null;
-                /** Format: double */
-                gpus: number;
-                /** Format: uuid */
-                id: string;
-                job: components["schemas"]["JobRef"];
-                /** Format: date-time */
-                leave_by: string;
-                members: number[];
-                /** Format: date-time */
-                notified_at: string;
-                outcome: string;
-                /** Format: uuid */
-                reclaim_id: string;
-                /** Format: int32 */
-                run_number: number;
-                shares_after: components["schemas"]["ShareView"][];
-                shares_before: components["schemas"]["ShareView"][];
-                /** @description Only surplus members: the job runs on. */
-                surplus_only: boolean;
-                team: components["schemas"]["TeamRef"];
-                /** Format: date-time */
-                vacated_at?: string | null;
-                why: components["schemas"]["WhyView"];
-            }[];
+            items: components["schemas"]["EvictionView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
         PageView_InLineView: {
-            items: {
-                /** Format: double */
-                gpus_total: number;
-                job: components["schemas"]["JobRef"];
-                /**
-                 * Format: int64
-                 * @description From 1, in the order of service: what is served already comes first.
-                 */
-                position: number;
-                priority_class: string;
-                reason_code?: string | null;
-                state: string;
-                /** Format: date-time */
-                submitted_at: string;
-            }[];
+            items: components["schemas"]["InLineView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
         PageView_JoinTokenView: {
-            items: {
-                /** Format: date-time */
-                created_at: string;
-                /** Format: date-time */
-                expires_at: string;
-                hint: string;
-                /** Format: uuid */
-                id: string;
-                /** Format: int32 */
-                max_uses: number;
-                pool: components["schemas"]["PoolRef"];
-                /** Format: date-time */
-                revoked_at?: string | null;
-                /** Format: int32 */
-                uses: number;
-            }[];
+            items: components["schemas"]["JoinTokenView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
         PageView_LoanView: {
-            items: {
-                borrower: components["schemas"]["TeamRef"];
-                /** Format: date-time */
-                ended_at?: string | null;
-                /** Format: double */
-                gpus: number;
-                /** Format: uuid */
-                id: string;
-                lender?: components["schemas"]["TeamRef"] | null;
-                pool: components["schemas"]["PoolRef"];
-                /** Format: date-time */
-                started_at: string;
-            }[];
+            items: components["schemas"]["LoanView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
         PageView_MemberView: {
-            items: {
-                /** Format: date-time */
-                created_at: string;
-                /** @description `viewer`, `member`, `lead` or `approver`. */
-                role: string;
-                user: components["schemas"]["UserRef"];
-            }[];
+            items: components["schemas"]["MemberView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
         PageView_NodeView: {
-            items: {
-                agent_version: string;
-                /**
-                 * Format: int64
-                 * @description The agent's clock minus the server's.
-                 */
-                clock_skew_ms?: number | null;
-                /** Format: int64 */
-                cpu_milli: number;
-                /** Format: int64 */
-                free_cpu_milli: number;
-                /** Format: int64 */
-                free_memory_mib: number;
-                gpus: components["schemas"]["GpuView"][];
-                /** Format: uuid */
-                id: string;
-                labels: {
-                    [key: string]: string;
-                };
-                /** Format: date-time */
-                last_seen_at?: string | null;
-                /** Format: date-time */
-                lease_until?: string | null;
-                /** Format: int64 */
-                memory_mib: number;
-                name: string;
-                pool: components["schemas"]["PoolRef"];
-                rdma: boolean;
-                /** @description `ready`, `cordoned`, `draining`, `lost` or `removed`. */
-                state: string;
-                state_note?: string | null;
-                topology: {
-                    [key: string]: string;
-                };
-                /** Format: int64 */
-                version: number;
-            }[];
+            items: components["schemas"]["NodeView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
         PageView_PoolView: {
-            items: {
-                capacity: components["schemas"]["PoolCapacity"];
-                gpu_model?: string | null;
-                /** Format: int64 */
-                guaranteed_gpus: number;
-                /** Format: uuid */
-                id: string;
-                /** @description `normal` or `overcommitted`. */
-                mode: string;
-                name: string;
-                nodes: components["schemas"]["PoolNodes"];
-                /** Format: double */
-                pending_gpus: number;
-                /** Format: int64 */
-                pending_jobs: number;
-                /** @example h100-80g */
-                slug: string;
-                state: string;
-                /** Format: int64 */
-                version: number;
-            }[];
+            items: components["schemas"]["PoolView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
         PageView_QueueView: {
-            items: {
-                /** @description Null = every kind. */
-                allowed_kinds?: string[] | null;
-                counts: components["schemas"]["QueueCounts"];
-                /** Format: date-time */
-                created_at: string;
-                /** Format: uuid */
-                id: string;
-                /** Format: int32 */
-                max_running_gpus?: number | null;
-                /** Format: int32 */
-                max_running_jobs?: number | null;
-                /** Format: int32 */
-                max_running_jobs_per_user?: number | null;
-                name: string;
-                /** Format: date-time */
-                oldest_waiting_at?: string | null;
-                /** @description `strict_fifo` or `fifo_with_backfill`. */
-                order: string;
-                /** Format: double */
-                pending_gpus: number;
-                slug: string;
-                /** @description `open`, `held` or `draining`. */
-                state: string;
-                team: components["schemas"]["TeamRef"];
-                /** Format: double */
-                used_gpus: number;
-                /** Format: int64 */
-                version: number;
-            }[];
+            items: components["schemas"]["QueueView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
         PageView_QuotaView: {
-            items: {
-                /**
-                 * Format: int32
-                 * @description Most above guaranteed; null = no limit.
-                 */
-                borrow_limit_gpus?: number | null;
-                drain: boolean;
-                /** Format: int32 */
-                guaranteed_gpus: number;
-                /**
-                 * Format: int32
-                 * @description Most of the guarantee that others may use while it is idle; null = all.
-                 */
-                lend_limit_gpus?: number | null;
-                parent?: components["schemas"]["TeamRef"] | null;
-                pool: components["schemas"]["PoolRef"];
-                team: components["schemas"]["TeamRef"];
-                /** @description Everything below the team included. */
-                use: components["schemas"]["QuotaUseView"];
-                /** Format: int64 */
-                version: number;
-                /** Format: int32 */
-                weight: number;
-            }[];
+            items: components["schemas"]["QuotaView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
         PageView_ReclaimView: {
-            items: {
-                /** Format: date-time */
-                created_at: string;
-                end_reason?: string | null;
-                /** Format: date-time */
-                ended_at?: string | null;
-                evictions: components["schemas"]["EvictionView"][];
-                evictor_job?: components["schemas"]["JobRef"] | null;
-                evictor_team?: components["schemas"]["TeamRef"] | null;
-                /** Format: date-time */
-                expires_at: string;
-                /**
-                 * Format: double
-                 * @description Taken in all.
-                 */
-                gpus: number;
-                /** Format: uuid */
-                id: string;
-                pool: components["schemas"]["PoolRef"];
-                /** @description `waiting`, `done`, `dropped` or `timed_out`. */
-                state: string;
-            }[];
+            items: components["schemas"]["ReclaimView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
         PageView_RunView: {
-            items: {
-                end_detail?: string | null;
-                /** Format: date-time */
-                ended_at?: string | null;
-                /** Format: int32 */
-                exit_code?: number | null;
-                /** Format: date-time */
-                leave_by?: string | null;
-                leave_cause?: string | null;
-                members: components["schemas"]["MemberView"][];
-                /** Format: int32 */
-                number: number;
-                /** Format: date-time */
-                placed_at: string;
-                pool?: components["schemas"]["PoolRef"] | null;
-                /** @description It was told to resume (`REEVE_RESUME=1`). */
-                resume: boolean;
-                signal?: string | null;
-                /** Format: date-time */
-                started_at?: string | null;
-                state: string;
-            }[];
+            items: components["schemas"]["RunView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
         PageView_TeamView: {
-            items: {
-                /** Format: date-time */
-                created_at: string;
-                /** Format: uuid */
-                id: string;
-                /** @description The caller's roles here, those given above included. */
-                my_roles: string[];
-                name: string;
-                parent?: components["schemas"]["TeamRef"] | null;
-                slug: string;
-                state: string;
-                /** Format: int64 */
-                version: number;
-            }[];
+            items: components["schemas"]["TeamView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
         PageView_TokenView: {
-            items: {
-                /** Format: date-time */
-                created_at: string;
-                /** Format: date-time */
-                expires_at?: string | null;
-                /** @description Its first characters. */
-                hint: string;
-                /** Format: uuid */
-                id: string;
-                /** Format: date-time */
-                last_used_at?: string | null;
-                name: string;
-                /** Format: date-time */
-                revoked_at?: string | null;
-                scopes: string[];
-                /** @description Null = every team of its user. */
-                team_ids?: string[] | null;
-            }[];
+            items: components["schemas"]["TokenView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
         PageView_UserView: {
-            items: {
-                /** Format: date-time */
-                created_at: string;
-                display_name: string;
-                email?: string | null;
-                /** Format: uuid */
-                id: string;
-                locale?: string | null;
-                memberships: components["schemas"]["MembershipView"][];
-                platform_roles: string[];
-                /** @description `active` or `disabled`. */
-                state: string;
-                username: string;
-                /** Format: int64 */
-                version: number;
-            }[];
+            items: components["schemas"]["UserView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
         };
+        /** @enum {string} */
+        PlatformRole: "admin" | "finance" | "auditor";
         PolicyView: {
             /** Format: date-time */
             created_at?: string | null;
@@ -2177,6 +1902,8 @@ export interface components {
              */
             usable_gpus: number;
         };
+        /** @enum {string} */
+        PoolMode: "normal" | "overcommitted";
         PoolNodes: {
             /** Format: int64 */
             cordoned: number;
@@ -2200,7 +1927,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @description `normal` or `overcommitted`. */
-            mode: string;
+            mode: components["schemas"]["PoolMode"];
             name: string;
             nodes: components["schemas"]["PoolNodes"];
             /** Format: double */
@@ -2213,6 +1940,8 @@ export interface components {
             /** Format: int64 */
             version: number;
         };
+        /** @enum {string} */
+        PriorityClass: "scavenger" | "low" | "normal" | "high" | "critical";
         /** @description A problem as it is sent. */
         Problem: {
             /** @example not_found */
@@ -2262,14 +1991,18 @@ export interface components {
             /** Format: int64 */
             starting: number;
         };
+        /** @enum {string} */
+        QueueOrder: "strict_fifo" | "fifo_with_backfill";
         QueueRef: {
             /** Format: uuid */
             id: string;
             slug: string;
         };
+        /** @enum {string} */
+        QueueState: "open" | "held" | "draining";
         QueueView: {
             /** @description Null = every kind. */
-            allowed_kinds?: string[] | null;
+            allowed_kinds?: components["schemas"]["Kind"][] | null;
             counts: components["schemas"]["QueueCounts"];
             /** Format: date-time */
             created_at: string;
@@ -2285,12 +2018,12 @@ export interface components {
             /** Format: date-time */
             oldest_waiting_at?: string | null;
             /** @description `strict_fifo` or `fifo_with_backfill`. */
-            order: string;
+            order: components["schemas"]["QueueOrder"];
             /** Format: double */
             pending_gpus: number;
             slug: string;
             /** @description `open`, `held` or `draining`. */
-            state: string;
+            state: components["schemas"]["QueueState"];
             team: components["schemas"]["TeamRef"];
             /** Format: double */
             used_gpus: number;
@@ -2344,9 +2077,11 @@ export interface components {
             /** Format: int32 */
             weight: number;
         };
+        /** @enum {string} */
+        ReasonCode: "invalid" | "never_fits" | "over_cap" | "queue_held" | "awaiting_approval" | "budget_exhausted" | "outside_time_window" | "no_quota" | "fragmented" | "topology" | "waiting_for_evictions" | "behind_others" | "search_budget_exhausted";
         /** @description Why it waits. */
         ReasonView: {
-            code: string;
+            code: components["schemas"]["ReasonCode"];
             detail?: string | null;
             /** Format: int32 */
             position: number;
@@ -2357,6 +2092,8 @@ export interface components {
                 [key: string]: number;
             };
         };
+        /** @enum {string} */
+        ReclaimState: "waiting" | "done" | "dropped" | "timed_out";
         ReclaimView: {
             /** Format: date-time */
             created_at: string;
@@ -2377,7 +2114,7 @@ export interface components {
             id: string;
             pool: components["schemas"]["PoolRef"];
             /** @description `waiting`, `done`, `dropped` or `timed_out`. */
-            state: string;
+            state: components["schemas"]["ReclaimState"];
         };
         Refresh: {
             /** @description Left out by browsers, whose cookie holds it. */
@@ -2461,6 +2198,38 @@ export interface components {
             /** @description Members whose end is recorded: the agent may forget them. */
             settled: components["schemas"]["MemberKey"][];
         };
+        /** @enum {string} */
+        Role: "viewer" | "member" | "lead" | "approver";
+        /** @description One member of the gang. */
+        RunMember: {
+            /** Format: date-time */
+            checkpointed_at?: string | null;
+            end_detail?: string | null;
+            /** Format: date-time */
+            ended_at?: string | null;
+            /** Format: int32 */
+            exit_code?: number | null;
+            gpu_indices: number[];
+            /**
+             * Format: int64
+             * @description Thousandths of GPUs that it holds.
+             */
+            gpu_milli: number;
+            /**
+             * Format: int32
+             * @description Rank, from 0.
+             */
+            member: number;
+            node: components["schemas"]["NodeRef"];
+            /** Format: int64 */
+            pid?: number | null;
+            signal?: string | null;
+            /** Format: date-time */
+            started_at?: string | null;
+            state: components["schemas"]["MemberState"];
+        };
+        /** @enum {string} */
+        RunState: "starting" | "running" | "leaving" | "succeeded" | "failed" | "cancelled" | "evicted" | "lost";
         /** @description One attempt. */
         RunView: {
             end_detail?: string | null;
@@ -2470,8 +2239,8 @@ export interface components {
             exit_code?: number | null;
             /** Format: date-time */
             leave_by?: string | null;
-            leave_cause?: string | null;
-            members: components["schemas"]["MemberView"][];
+            leave_cause?: null | components["schemas"]["EvictionCause"];
+            members: components["schemas"]["RunMember"][];
             /** Format: int32 */
             number: number;
             /** Format: date-time */
@@ -2482,7 +2251,7 @@ export interface components {
             signal?: string | null;
             /** Format: date-time */
             started_at?: string | null;
-            state: string;
+            state: components["schemas"]["RunState"];
         };
         /** @description The best candidate that was not chosen, and the key that decided. */
         RunnerUpView: {
@@ -2537,7 +2306,7 @@ export interface components {
         /** @description A job to run. Numbers are read as written and judged by core, so that a refusal names the field and its range. */
         SubmitJob: {
             /** @description `none` (default), `on_signal` or `periodic`. */
-            checkpoint?: string | null;
+            checkpoint?: null | components["schemas"]["CheckpointMode"];
             /** @description `USR1` when left out. */
             checkpoint_signal?: string | null;
             /** @description The program and its arguments. */
@@ -2565,7 +2334,7 @@ export interface components {
             /** @description Stands in line without starting until released. */
             hold?: boolean;
             /** @description `training` (default), `inference`, `experiment`, `evaluation` or `batch`. */
-            kind?: string | null;
+            kind?: null | components["schemas"]["Kind"];
             labels?: {
                 [key: string]: string;
             };
@@ -2594,7 +2363,7 @@ export interface components {
             preemptible?: boolean | null;
             prefer_topology?: string | null;
             /** @description A priority class; the kind's default when left out. */
-            priority?: string | null;
+            priority?: null | components["schemas"]["PriorityClass"];
             /** @description Slug or id; the team's oldest queue that takes the kind when left out. */
             queue?: string | null;
             rdma?: boolean;
@@ -2624,7 +2393,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @description The caller's roles here, those given above included. */
-            my_roles: string[];
+            my_roles: components["schemas"]["Role"][];
             name: string;
             parent?: components["schemas"]["TeamRef"] | null;
             slug: string;
@@ -2665,7 +2434,7 @@ export interface components {
             id: string;
             locale?: string | null;
             memberships: components["schemas"]["MembershipView"][];
-            platform_roles: string[];
+            platform_roles: components["schemas"]["PlatformRole"][];
             /** @description `active` or `disabled`. */
             state: string;
             username: string;

@@ -13,7 +13,7 @@ mod loans;
 mod me;
 mod members;
 mod nodes;
-mod overview;
+pub(crate) mod overview;
 mod policy;
 pub(crate) mod pools;
 mod queues;

@@ -25,12 +25,12 @@ pub(crate) struct RunView {
     pub end_detail: Option<String>,
     pub leave_cause: Option<String>,
     pub leave_by: Option<DateTime<Utc>>,
-    pub members: Vec<MemberView>,
+    pub members: Vec<RunMember>,
 }
 
 /// One member of the gang.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub(crate) struct MemberView {
+pub(crate) struct RunMember {
     /// Rank, from 0.
     pub member: i32,
     pub node: NodeRef,
@@ -50,7 +50,7 @@ pub(crate) struct MemberView {
 /// Runs with their members: one set look-up a page.
 pub(crate) async fn views(store: &Store, runs: Vec<RunRow>) -> Result<Vec<RunView>, StoreError> {
     let ids: Vec<Uuid> = runs.iter().map(|run| run.id).collect();
-    let mut by_run: BTreeMap<Uuid, Vec<MemberView>> = BTreeMap::new();
+    let mut by_run: BTreeMap<Uuid, Vec<RunMember>> = BTreeMap::new();
     for member in members(store, &ids).await? {
         by_run.entry(member.run_id).or_default().push(member.into());
     }
@@ -74,7 +74,7 @@ pub(crate) async fn views(store: &Store, runs: Vec<RunRow>) -> Result<Vec<RunVie
         .collect())
 }
 
-impl From<MemberRow> for MemberView {
+impl From<MemberRow> for RunMember {
     fn from(member: MemberRow) -> Self {
         Self {
             member: member.member,

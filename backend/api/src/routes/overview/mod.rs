@@ -1,5 +1,5 @@
 //! The first page: is the pool healthy, who is short, what needs me?
 
 pub(crate) mod history;
-mod needs;
+pub(crate) mod needs;
 pub(crate) mod show;

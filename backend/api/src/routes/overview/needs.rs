@@ -6,12 +6,28 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
+reeve_core::text_enum! {
+    /// What may need somebody.
+    NeedKind {
+        /// An owner waits while others use its guarantee.
+        ReclaimDue = "reclaim_due",
+        /// A team waits for what its guarantee covers.
+        WaitingBelowGuarantee = "waiting_below_guarantee",
+        /// A lowered quota is being drained.
+        OverGuaranteeDrain = "over_guarantee_drain",
+        /// Guarantees add up to more than the pool has.
+        PoolOvercommitted = "pool_overcommitted",
+        /// Nodes that no longer report.
+        NodesLost = "nodes_lost",
+    }
+}
+
 /// A thing to look at, with where to look.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Need {
-    /// `reclaim_due`, `waiting_below_guarantee`, `over_guarantee_drain`, `pool_overcommitted`, `nodes_lost`.
     #[serde(rename = "type")]
-    kind: &'static str,
+    #[schema(value_type = String)]
+    kind: NeedKind,
     /// The console's text.
     text_key: String,
     #[schema(value_type = Object)]
@@ -29,26 +45,30 @@ pub(super) fn needs(pools: &[PoolView], teams: &[QuotaView]) -> Vec<Need> {
         });
         let link = format!("/queues?team={team}");
         if quota.in_use.reclaim_due {
-            needs.push(need("reclaim_due", params, "/reclaims?state=waiting".to_owned()));
+            needs.push(need(NeedKind::ReclaimDue, params, "/reclaims?state=waiting".to_owned()));
         } else if quota.in_use.seconds_waiting_below_guarantee > 0 {
-            needs.push(need("waiting_below_guarantee", params, link));
+            needs.push(need(NeedKind::WaitingBelowGuarantee, params, link));
         } else if quota.drain {
-            needs.push(need("over_guarantee_drain", params, link));
+            needs.push(need(NeedKind::OverGuaranteeDrain, params, link));
         }
     }
     for pool in pools {
         let params = json!({"pool": pool.slug, "lost": pool.nodes.lost, "guaranteed": pool.guaranteed_gpus});
         if pool.mode == "overcommitted" {
-            needs.push(need("pool_overcommitted", params.clone(), format!("/nodes?pool={}", pool.slug)));
+            needs.push(need(
+                NeedKind::PoolOvercommitted,
+                params.clone(),
+                format!("/nodes?pool={}", pool.slug),
+            ));
         }
         if pool.nodes.lost > 0 {
-            needs.push(need("nodes_lost", params, format!("/nodes?pool={}&state=lost", pool.slug)));
+            needs.push(need(NeedKind::NodesLost, params, format!("/nodes?pool={}&state=lost", pool.slug)));
         }
     }
     needs
 }
 
-fn need(kind: &'static str, params: Value, link: String) -> Need {
+fn need(kind: NeedKind, params: Value, link: String) -> Need {
     let params = params.as_object().cloned().unwrap_or_default();
     Need { kind, text_key: format!("needs.{kind}"), params, link }
 }
