@@ -64,6 +64,8 @@ pub enum Help {
     OpenQueue,
     /// Nothing to do: leaving jobs have until then.
     WaitForLeaving { secs: i64 },
+    /// Nothing to do: such jobs may start again then.
+    WaitForWindow { secs: i64 },
     /// Accept another pool.
     AcceptPool { pool: crate::id::PoolId },
     /// Nothing to do but wait.

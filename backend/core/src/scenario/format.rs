@@ -7,7 +7,7 @@ use crate::eviction::EvictionCause;
 use crate::job::{CheckpointMode, GpuAsk};
 use crate::kind::Kind;
 use crate::node::NodeState;
-use crate::policy::Policy;
+use crate::policy::{KindOverrides, Policy, RuleOverrides};
 use crate::priority::{Priority, PriorityClass};
 use crate::queue::{QueueOrder, QueueState};
 use crate::reason::ReasonCode;
@@ -46,11 +46,12 @@ pub enum PolicyChange {
     SurplusOrder(crate::policy::SurplusOrder),
     NominationTimeout(i64),
     MaxEvictionsPerDay(u32),
-    Grace(Option<Kind>, i64),
-    MinRuntime(Option<Kind>, i64),
-    DefaultPriority(Kind, PriorityClass),
-    Ceiling(Kind, PriorityClass),
-    MayBorrow(Kind, bool),
+    /// For every kind.
+    Grace(i64),
+    MinRuntime(i64),
+    Kind(Kind, RuleOverrides),
+    Team(String, KindOverrides),
+    Queue(String, KindOverrides),
 }
 
 impl PolicyPatch {
@@ -63,7 +64,7 @@ impl PolicyPatch {
     /// The ceilings that the file itself sets.
     pub(super) fn ceilings(&self) -> impl Iterator<Item = (Kind, PriorityClass)> + '_ {
         self.changes.iter().filter_map(|change| match change {
-            PolicyChange::Ceiling(kind, class) => Some((*kind, *class)),
+            PolicyChange::Kind(kind, own) => own.ceiling.map(|class| (*kind, class)),
             _ => None,
         })
     }
@@ -71,33 +72,44 @@ impl PolicyPatch {
 
 impl PolicyChange {
     fn apply(&self, policy: &mut Policy) {
-        match *self {
-            Self::Reclaim(mode) => policy.reclaim = mode,
-            Self::PreemptWithinTeam(mode) => policy.preempt_within_team = mode,
-            Self::BorrowPreemption(max) => policy.borrow_preemption_max_priority = max,
-            Self::Rebalance(mode) => policy.rebalance = mode,
-            Self::SurplusOrder(order) => policy.surplus_order = order,
-            Self::NominationTimeout(secs) => policy.nomination_timeout_secs = secs,
-            Self::MaxEvictionsPerDay(count) => policy.max_evictions_per_job_per_day = count,
-            Self::Grace(kind, secs) => each_kind(policy, kind, |rules| rules.grace_secs = secs),
-            Self::MinRuntime(kind, secs) => each_kind(policy, kind, |rules| rules.min_runtime_secs = secs),
-            Self::DefaultPriority(kind, class) => {
-                each_kind(policy, Some(kind), |rules| rules.default_priority = class);
+        match self {
+            Self::Reclaim(mode) => policy.reclaim = *mode,
+            Self::PreemptWithinTeam(mode) => policy.preempt_within_team = *mode,
+            Self::BorrowPreemption(max) => policy.borrow_preemption_max_priority = *max,
+            Self::Rebalance(mode) => policy.rebalance = *mode,
+            Self::SurplusOrder(order) => policy.surplus_order = *order,
+            Self::NominationTimeout(secs) => policy.nomination_timeout_secs = *secs,
+            Self::MaxEvictionsPerDay(count) => policy.max_evictions_per_job_per_day = *count,
+            Self::Grace(secs) => {
+                each_kind(policy, &RuleOverrides { grace_secs: Some(*secs), ..RuleOverrides::default() });
             }
-            Self::Ceiling(kind, class) => each_kind(policy, Some(kind), |rules| rules.ceiling = class),
-            Self::MayBorrow(kind, may) => each_kind(policy, Some(kind), |rules| rules.may_borrow = may),
+            Self::MinRuntime(secs) => {
+                each_kind(
+                    policy,
+                    &RuleOverrides { min_runtime_secs: Some(*secs), ..RuleOverrides::default() },
+                );
+            }
+            Self::Kind(kind, own) => put_over(policy, *kind, own),
+            Self::Team(team, own) => {
+                policy.team_rules.insert(team.clone(), own.clone());
+            }
+            Self::Queue(queue, own) => {
+                policy.queue_rules.insert(queue.clone(), own.clone());
+            }
         }
     }
 }
 
-fn each_kind(policy: &mut Policy, only: Option<Kind>, change: impl Fn(&mut crate::policy::KindRules)) {
+fn each_kind(policy: &mut Policy, own: &RuleOverrides) {
     for &kind in Kind::ALL {
-        if only.is_none_or(|only| only == kind) {
-            let mut rules = policy.rules(kind);
-            change(&mut rules);
-            policy.kinds.insert(kind, rules);
-        }
+        put_over(policy, kind, own);
     }
+}
+
+fn put_over(policy: &mut Policy, kind: Kind, own: &RuleOverrides) {
+    let mut rules = policy.rules(kind);
+    own.put_over(&mut rules);
+    policy.kinds.insert(kind, rules);
 }
 
 #[derive(Debug, Clone)]

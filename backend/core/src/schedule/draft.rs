@@ -49,8 +49,8 @@ const fn rule(cause: EvictionCause, overshoot: i64) -> &'static str {
 
 /// When a unit has to be gone.
 pub(super) fn leave_by(state: &State<'_, '_>, unit: Unit) -> DateTime<Utc> {
-    let rules = state.problem.snapshot.policy.rules(state.problem.jobs[unit.job].job.kind);
-    state.problem.now + TimeDelta::seconds(rules.grace_secs.max(0))
+    let grace = state.problem.rules(unit.job).grace_secs;
+    state.problem.now + TimeDelta::seconds(grace.max(0))
 }
 
 /// The best candidate that was not chosen, and what decided against it.

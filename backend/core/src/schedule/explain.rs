@@ -85,6 +85,7 @@ fn obstacles(state: &State<'_, '_>, bounds: &mut Bounds, job: usize, notes: &Not
         .unwrap_or(0);
     let mut found = by_pool.remove(best);
     found.extend(queue_held(state.problem, job));
+    found.extend(outside_time_window(state.problem, job));
     found.sort_by_key(|(obstacle, _)| obstacle.code);
     let Some(main) = found.first().map(|(obstacle, _)| obstacle.code) else { return found };
     // Of the other pools, only what comes later: what rules a pool out is no obstacle while another is open.
@@ -117,6 +118,13 @@ fn queue_held(problem: &Problem<'_>, job: usize) -> Option<Found> {
         (false, false) => return None,
     };
     Some((obstacle(ReasonCode::QueueHeld, detail, BTreeMap::new()), help))
+}
+
+fn outside_time_window(problem: &Problem<'_>, job: usize) -> Option<Found> {
+    let until = problem.closed_until(job)?;
+    let secs = (until - problem.now).num_seconds();
+    let numbers = [("wait_secs".to_owned(), secs)].into();
+    Some((obstacle(ReasonCode::OutsideTimeWindow, None, numbers), Help::WaitForWindow { secs }))
 }
 
 fn behind_the_head(state: &State<'_, '_>, bounds: &mut Bounds, job: usize, position: u32) -> Vec<Found> {
@@ -296,7 +304,7 @@ fn waiting_for_evictions(state: &State<'_, '_>, nodes: impl Iterator<Item = usiz
         let before = problem.jobs[job].members.iter().filter(|member| member.leaving).count();
         state.jobs[job].members.iter().filter(|member| member.leaving).count() > before
     });
-    let newly = newly.map(|&job| problem.snapshot.policy.rules(problem.jobs[job].job.kind).grace_secs);
+    let newly = newly.map(|&job| problem.rules(job).grace_secs);
     let already = leaving.iter().map(|leaving| (leaving.leave_by - problem.now).num_seconds().max(0));
     let secs = newly.chain(already).max().unwrap_or(0);
     let numbers = [("wait_secs".to_owned(), secs)].into();

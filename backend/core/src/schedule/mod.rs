@@ -10,6 +10,7 @@ mod drain;
 mod explain;
 mod fit;
 mod grow;
+mod job_rules;
 mod ledger;
 mod loans;
 mod nominate;

@@ -56,7 +56,7 @@ fn keep(state: &mut State<'_, '_>, nomination: &Nomination) -> Result<usize, Dro
         return Err(DropReason::JobGone);
     }
     let held = row.queue.is_none_or(|queue| problem.queues[queue].state == QueueState::Held);
-    if row.job.held || held || row.team.is_none() {
+    if row.job.held || held || row.team.is_none() || problem.closed_until(job).is_some() {
         return Err(DropReason::NotNeeded);
     }
     let holds: Option<Vec<Hold>> =

@@ -114,7 +114,7 @@ pub(super) fn place_in_queue(
 pub(super) fn is_served(problem: &Problem<'_>, job: usize) -> bool {
     let row = &problem.jobs[job];
     let open = row.queue.is_some_and(|queue| problem.queues[queue].state != QueueState::Held);
-    open && !row.job.held && row.team.is_some()
+    open && !row.job.held && row.team.is_some() && problem.closed_until(job).is_none()
 }
 
 /// Who is served first. Less = first; the last field is the id.

@@ -4,6 +4,7 @@
 //! Everything here stays constant during a plan; what changes is [`super::state`]'s. This module
 //! decides nothing.
 
+use super::job_rules::{Places, RuleBook};
 use super::snapshot::{GpuSlice, Job, Node, Placement, Queue, Snapshot};
 use crate::id::{GpuId, JobId, NodeId, PoolId, QueueId, TeamId};
 use crate::job::{CheckpointMode, GpuAsk, Shape};
@@ -50,6 +51,8 @@ pub(super) struct JobRow<'a> {
     /// Acceptable pools, in the job's order.
     pub(super) pools: Vec<usize>,
     pub(super) class: usize,
+    /// Its set in the rule book.
+    pub(super) rules: usize,
     pub(super) members: Vec<MemberRow>,
     /// The pool in which it runs.
     pub(super) pool: Option<usize>,
@@ -130,6 +133,7 @@ pub(super) struct Problem<'a> {
     pub(super) places: BTreeMap<(usize, &'a str), Vec<Vec<usize>>>,
     /// By node: placed jobs with a member there.
     pub(super) node_jobs: Vec<Vec<usize>>,
+    pub(super) rule_book: RuleBook,
     gpu_index: HashMap<GpuId, usize>,
     node_index: HashMap<NodeId, usize>,
 }
@@ -167,6 +171,7 @@ impl<'a> Problem<'a> {
             classes: Vec::new(),
             places: BTreeMap::new(),
             node_jobs: Vec::new(),
+            rule_book: RuleBook::default(),
             gpu_index: HashMap::new(),
             node_index: HashMap::new(),
         };
@@ -225,6 +230,7 @@ impl<'a> Problem<'a> {
     fn add_jobs(&mut self) {
         let mut jobs: Vec<&Job> = self.snapshot.jobs.iter().collect();
         jobs.sort_unstable_by_key(|job| job.id);
+        let places = Places::new(self.snapshot);
         let mut keys: HashMap<ClassKey<'a>, usize> = HashMap::new();
         self.node_jobs = vec![Vec::new(); self.nodes.len()];
         for job in jobs {
@@ -243,7 +249,7 @@ impl<'a> Problem<'a> {
                 let class = self.class_of(job);
                 self.classes.push(class);
             }
-            let row = self.row_of(job, class);
+            let row = self.row_of(&places, job, class);
             let index = self.jobs.len();
             for member in &row.members {
                 let on_node = &mut self.node_jobs[member.hold.node];
@@ -284,8 +290,9 @@ impl<'a> Problem<'a> {
         }
     }
 
-    fn row_of(&self, job: &'a Job, class: usize) -> JobRow<'a> {
-        let rules = self.snapshot.policy.rules(job.kind);
+    fn row_of(&mut self, places: &Places<'a>, job: &'a Job, class: usize) -> JobRow<'a> {
+        let set = self.rule_book.of(self.snapshot, places, job);
+        let rules = self.rule_book.rules(set);
         let overdue_after = TimeDelta::seconds(self.snapshot.policy.nomination_timeout_secs);
         let members: Vec<MemberRow> = job
             .members
@@ -319,6 +326,7 @@ impl<'a> Problem<'a> {
                 job.pools.iter().filter_map(|pool| self.pools.binary_search(pool).ok()).collect()
             },
             class,
+            rules: set,
             pool: members.first().map(|member| self.nodes[member.hold.node].pool),
             members,
             base_milli: member_milli * i64::from(job.min_replicas.max(1)),

@@ -65,6 +65,10 @@ pub(super) fn next_due(state: &mut State<'_, '_>) -> Option<DateTime<Utc>> {
         state.look_again(leaving.leave_by);
         state.look_again(leaving.leave_by + timeout);
     }
+    let waiting = (0..state.problem.jobs.len()).filter(|&job| state.problem.jobs[job].job.is_pending());
+    if let Some(opens) = waiting.filter_map(|job| state.problem.closed_until(job)).min() {
+        state.look_again(opens);
+    }
     if snapshot.policy.rebalance != Rebalance::Off && state.rebalance_left == 0 {
         let oldest = snapshot.rebalance_evictions_last_hour.iter().min();
         if let Some(&oldest) = oldest {

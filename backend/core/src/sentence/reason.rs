@@ -141,6 +141,10 @@ pub fn help(help: &Help) -> Sentence {
             format!("Nothing to do: the leaving jobs have at most {secs} more seconds."),
             format!("无需操作：正在离开的作业最多还有 {secs} 秒。"),
         ),
+        Help::WaitForWindow { secs } => (
+            format!("Nothing to do: jobs of its kind may start again in {secs} seconds."),
+            format!("无需操作：{secs} 秒后此类作业可以启动。"),
+        ),
         Help::AcceptPool { pool } => {
             (format!("Accept pool {pool} as well."), format!("同时接受资源池 {pool}。"))
         }

@@ -301,8 +301,7 @@ async fn cancel(base: &Base, job: Uuid) {
 /// before it was placed nor after it ended.
 #[tokio::test]
 async fn a_run_that_ended_before_it_was_seen_running_has_started() {
-    for (started, start_secs) in
-        [(Some(secs(2)), 2), (Some(secs(-600)), 0), (Some(secs(600)), 4), (None, 4)]
+    for (started, start_secs) in [(Some(secs(2)), 2), (Some(secs(-600)), 0), (Some(secs(600)), 4), (None, 4)]
     {
         let mut base = Base::new().await;
         let mut world = World::new(&mut base, &[8], &[8]).await;

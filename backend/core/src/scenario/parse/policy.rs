@@ -1,10 +1,10 @@
 //! The `policy` section: what it changes, in the order in which it is written.
 
 use super::super::format::{PolicyChange as Change, PolicyPatch};
-use super::super::read::{Fields, Read, boolean, duration_secs, integer, map, nullable, text, word};
-use super::super::yaml::{FormatError, Node};
+use super::super::read::{Fields, Read, boolean, duration_secs, integer, list, map, nullable, text, word};
+use super::super::yaml::{FormatError, Key, Node};
 use crate::kind::Kind;
-use crate::policy::Rebalance;
+use crate::policy::{KindOverrides, Rebalance, RuleOverrides, TimeWindow};
 use crate::priority::PriorityClass;
 
 const KEYS: &[&str] = &[
@@ -20,9 +20,13 @@ const KEYS: &[&str] = &[
     "consolidation",
     "max_evictions_per_job_per_day",
     "kinds",
+    "team_rules",
+    "queue_rules",
 ];
 
-const KIND_KEYS: &[&str] = &["grace", "min_runtime", "default_priority", "ceiling", "may_borrow"];
+const KIND_KEYS: &[&str] =
+    &["grace", "min_runtime", "default_priority", "ceiling", "may_borrow", "time_window"];
+const WINDOW_KEYS: &[&str] = &["days", "from", "until", "zone"];
 
 pub(super) fn policy(node: &Node) -> Read<PolicyPatch> {
     let fields = Fields::of(node, "policy", KEYS)?;
@@ -34,8 +38,8 @@ pub(super) fn policy(node: &Node) -> Read<PolicyPatch> {
             "borrow_preemption" => changes.push(Change::BorrowPreemption(borrow_preemption(value)?)),
             "rebalance" => changes.push(Change::Rebalance(rebalance(value)?)),
             "surplus_order" => changes.push(Change::SurplusOrder(word(value)?)),
-            "grace" => changes.push(Change::Grace(None, not_negative(value)?)),
-            "min_runtime" => changes.push(Change::MinRuntime(None, not_negative(value)?)),
+            "grace" => changes.push(Change::Grace(not_negative(value)?)),
+            "min_runtime" => changes.push(Change::MinRuntime(not_negative(value)?)),
             "nomination_timeout" => changes.push(Change::NominationTimeout(not_negative(value)?)),
             "backfill" => backfill(value)?,
             "consolidation" => boolean(value).map(|_| ())?,
@@ -45,29 +49,51 @@ pub(super) fn policy(node: &Node) -> Read<PolicyPatch> {
     }
     // A kind's own value wins over the shorthand, wherever in the section it stands.
     if let Some(kinds) = fields.get("kinds") {
-        for (key, value) in map(kinds, "kinds")? {
-            let kind: Kind = key
-                .text
-                .parse()
-                .map_err(|error: crate::status::UnknownText| FormatError::new(key.at, error.to_string()))?;
-            kind_rules(kind, value, &mut changes)?;
+        changes.extend(overrides(kinds, "kinds")?.into_iter().map(|(kind, own)| Change::Kind(kind, own)));
+    }
+    for (key, change) in [("team_rules", Change::Team as fn(_, _) -> _), ("queue_rules", Change::Queue)] {
+        let Some(node) = fields.get(key) else { continue };
+        for (name, value) in map(node, key)? {
+            changes.push(change(name.text.clone(), overrides(value, "rules by kind")?));
         }
     }
     Ok(PolicyPatch { changes })
 }
 
-fn kind_rules(kind: Kind, node: &Node, changes: &mut Vec<Change>) -> Read<()> {
+fn overrides(node: &Node, what: &str) -> Read<KindOverrides> {
+    let of_kind = |(key, value): &(Key, Node)| {
+        let kind = key.text.parse::<Kind>().map_err(|error| FormatError::new(key.at, error.to_string()))?;
+        Ok((kind, kind_rules(value)?))
+    };
+    map(node, what)?.iter().map(of_kind).collect()
+}
+
+fn kind_rules(node: &Node) -> Read<RuleOverrides> {
     let fields = Fields::of(node, "a kind's rules", KIND_KEYS)?;
-    for (key, value) in fields.in_order() {
-        changes.push(match key.text.as_str() {
-            "grace" => Change::Grace(Some(kind), not_negative(value)?),
-            "min_runtime" => Change::MinRuntime(Some(kind), not_negative(value)?),
-            "default_priority" => Change::DefaultPriority(kind, word(value)?),
-            "ceiling" => Change::Ceiling(kind, word(value)?),
-            _ => Change::MayBorrow(kind, boolean(value)?),
-        });
+    Ok(RuleOverrides {
+        default_priority: fields.read("default_priority", word)?,
+        ceiling: fields.read("ceiling", word)?,
+        min_runtime_secs: fields.read("min_runtime", not_negative)?,
+        grace_secs: fields.read("grace", not_negative)?,
+        may_borrow: fields.read("may_borrow", boolean)?,
+        time_window: fields.read("time_window", |node| nullable(node, time_window))?,
+    })
+}
+
+/// `{days: [mon, tue], from: "22:00", until: "06:00", zone: Asia/Shanghai}`, as in the policy document.
+fn time_window(node: &Node) -> Read<TimeWindow> {
+    let fields = Fields::of(node, "a time window", WINDOW_KEYS)?;
+    let mut document = serde_json::Map::new();
+    for key in ["from", "until", "zone"] {
+        if let Some(value) = fields.read(key, text)? {
+            document.insert(key.to_owned(), value.into());
+        }
     }
-    Ok(())
+    if let Some(days) = fields.get("days") {
+        let days: Vec<&str> = list(days, "days")?.iter().map(text).collect::<Read<_>>()?;
+        document.insert("days".to_owned(), days.into());
+    }
+    serde_json::from_value(document.into()).map_err(|error| FormatError::new(node.at, error.to_string()))
 }
 
 fn not_negative(node: &Node) -> Read<i64> {

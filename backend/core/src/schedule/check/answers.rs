@@ -46,6 +46,15 @@ fn reasons(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) {
         {
             found.push(Violation::new("false_reason", format!("job {job}: {main}")));
         }
+        let closed = !index.window_is_open(index.jobs[job]);
+        if closed != (main == ReasonCode::OutsideTimeWindow)
+            && (!closed || main > ReasonCode::OutsideTimeWindow)
+        {
+            found.push(Violation::new(
+                "false_reason",
+                format!("job {job}: {main}, its window is closed: {closed}"),
+            ));
+        }
     }
     let waiting = index.snapshot.jobs.iter().filter(|job| job.is_pending() && !started.contains(&job.id));
     for job in waiting.filter(|job| !explained.contains(&job.id)) {

@@ -177,7 +177,7 @@ impl<'a> Case<'a> {
         if !eviction.surplus_only && left > 0 {
             wrong("gang_torn", &format!("{left} members would stay"));
         }
-        let rules = self.index.snapshot.policy.rules(victim.kind);
+        let rules = self.index.rules(victim);
         if eviction.leave_by < self.index.snapshot.now + TimeDelta::seconds(rules.grace_secs) {
             wrong("grace_cut_short", "less than its kind's grace");
         }
@@ -206,7 +206,7 @@ impl<'a> Case<'a> {
         }
         let policy = &self.index.snapshot.policy;
         let often = victim.evictions_in_last_day >= policy.max_evictions_per_job_per_day;
-        let min_runtime = TimeDelta::seconds(policy.rules(victim.kind).min_runtime_secs);
+        let min_runtime = TimeDelta::seconds(self.index.rules(victim).min_runtime_secs);
         let protected_for = if often { min_runtime * 2 } else { min_runtime };
         let started = victim.members.iter().map(|member| member.started_at).min()?;
         (started + protected_for > self.index.snapshot.now).then_some("its minimum run time is not over")

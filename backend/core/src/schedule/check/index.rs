@@ -2,6 +2,7 @@
 
 use crate::id::{GpuId, JobId, NodeId, PoolId, QueueId, TeamId};
 use crate::node::NodeState;
+use crate::policy::{KindRules, Place};
 use crate::schedule::snapshot::{Gpu, Job, Member, Node, Placement, Queue, Quota, Snapshot, Team};
 use crate::units::MilliGpu;
 use chrono::TimeDelta;
@@ -51,6 +52,19 @@ impl<'a> Index<'a> {
             .iter()
             .filter(move |child| child.parent.filter(|id| self.teams.contains_key(id)) == team)
             .map(|child| child.id)
+    }
+
+    /// The rules of a job's kind, as its queue and the teams above it have them.
+    pub(super) fn rules(&self, job: &Job) -> KindRules {
+        let chain = self.chain(job.team);
+        let teams: Vec<&str> =
+            chain.iter().filter_map(|id| self.teams.get(id)).map(|team| team.slug.as_str()).collect();
+        let queue = self.queues.get(&job.queue).map(|queue| queue.slug.as_str());
+        self.snapshot.policy.rules_at(job.kind, Place { queue, teams: &teams })
+    }
+
+    pub(super) fn window_is_open(&self, job: &Job) -> bool {
+        self.rules(job).time_window.is_none_or(|window| window.is_open(self.snapshot.now))
     }
 
     /// The two sides below the nearest common ancestor, each from the team upwards; a side is empty when

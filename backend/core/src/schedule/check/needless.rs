@@ -134,6 +134,6 @@ fn by_other_rules(index: &Index<'_>, evictor: &Job, victim: &Job, cause: Evictio
             || queue.max_running_jobs_per_user.is_some()
             || queue.max_running_gpus.is_some()
     });
-    let inside_only = protected_members(evictor) > 0 || !index.snapshot.policy.rules(evictor.kind).may_borrow;
+    let inside_only = protected_members(evictor) > 0 || !index.rules(evictor).may_borrow;
     (limited && evictor.queue == victim.queue) || inside_only
 }

@@ -33,7 +33,7 @@ pub(super) fn judge(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) 
         });
         for earlier in ahead {
             let blocks = reasons.get(&earlier.id).is_some_and(|code| !is_out_of_line(*code));
-            if strict && blocks && !earlier.held {
+            if strict && blocks && !earlier.held && index.window_is_open(earlier) {
                 let detail = format!("job {} starts before {} in a strict queue", later.id, earlier.id);
                 found.push(Violation::new("head_overtaken", detail));
             } else if blocks && asks_the_same(earlier, later) && !is_nominated(earlier, index, plan) {

@@ -51,6 +51,9 @@ fn may_start(index: &Index<'_>, job: &Job, found: &mut Vec<Violation>) {
     if job.held {
         found.push(Violation::new("held_job_served", format!("job {}", job.id)));
     }
+    if !index.window_is_open(job) {
+        found.push(Violation::new("closed_window_served", format!("job {}", job.id)));
+    }
     if index.queues.get(&job.queue).is_some_and(|queue| queue.state == QueueState::Held) {
         found.push(Violation::new("held_queue_served", format!("job {}", job.id)));
     }

@@ -1,4 +1,15 @@
 //! The planner's policy: rules that an installation may edit. Defaults are the product's.
+//!
+//! One document holds them all, teams' and queues' own rules too: a change is one version, with its author, to be
+//! compared and taken back as a whole.
+
+mod kind_rules;
+mod layers;
+mod window;
+
+pub use kind_rules::KindRules;
+pub use layers::{EffectiveRules, KindOverrides, Origin, Place, RuleOverrides, Ruled};
+pub use window::{Day, TimeWindow};
 
 use crate::kind::Kind;
 use crate::priority::PriorityClass;
@@ -47,6 +58,12 @@ pub struct Policy {
     pub nomination_timeout_secs: i64,
     pub max_evictions_per_job_per_day: u32,
     pub kinds: BTreeMap<Kind, KindRules>,
+    /// Teams' own rules, by slug; they hold for the teams below too.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub team_rules: BTreeMap<String, KindOverrides>,
+    /// Queues' own rules, by slug.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub queue_rules: BTreeMap<String, KindOverrides>,
 }
 
 /// Rebalancing running surplus by eviction.
@@ -57,24 +74,11 @@ pub enum Rebalance {
     On { max_evictions_per_hour: Option<u32> },
 }
 
-/// One kind's rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KindRules {
-    pub default_priority: PriorityClass,
-    /// Highest class without an approval.
-    pub ceiling: PriorityClass,
-    pub min_runtime_secs: i64,
-    pub grace_secs: i64,
-    /// May sit on a loan (an inference job's base may not).
-    pub may_borrow: bool,
-}
-
 impl Policy {
-    /// The rules of a kind.
+    /// The installation's rules of a kind.
     #[must_use]
     pub fn rules(&self, kind: Kind) -> KindRules {
-        self.kinds.get(&kind).copied().unwrap_or_else(|| KindRules::default_for(kind))
+        self.kinds.get(&kind).cloned().unwrap_or_else(|| KindRules::default_for(kind))
     }
 }
 
@@ -89,36 +93,8 @@ impl Default for Policy {
             nomination_timeout_secs: 900,
             max_evictions_per_job_per_day: 3,
             kinds: Kind::ALL.iter().map(|&kind| (kind, KindRules::default_for(kind))).collect(),
-        }
-    }
-}
-
-impl KindRules {
-    /// The product's default for a kind.
-    #[must_use]
-    pub const fn default_for(kind: Kind) -> Self {
-        use PriorityClass::{High, Low, Normal, Scavenger};
-        const fn rules(
-            default_priority: PriorityClass,
-            ceiling: PriorityClass,
-            min_runtime_mins: i64,
-            grace_mins: i64,
-            may_borrow: bool,
-        ) -> KindRules {
-            KindRules {
-                default_priority,
-                ceiling,
-                min_runtime_secs: min_runtime_mins * 60,
-                grace_secs: grace_mins * 60,
-                may_borrow,
-            }
-        }
-        match kind {
-            Kind::Training => rules(Normal, Normal, 30, 5, true),
-            Kind::Inference => rules(High, High, 0, 1, false),
-            Kind::Experiment => rules(Scavenger, Low, 5, 1, true),
-            Kind::Evaluation => rules(Low, Normal, 10, 2, true),
-            Kind::Batch => rules(Low, Normal, 10, 2, true),
+            team_rules: BTreeMap::new(),
+            queue_rules: BTreeMap::new(),
         }
     }
 }
