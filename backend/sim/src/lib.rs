@@ -3,3 +3,15 @@
 //! This crate refuses to talk to a server: it knows `reeve-core` only.
 
 pub mod cluster;
+pub mod engine;
+mod event;
+pub mod faults;
+mod owed;
+pub mod record;
+pub mod reference;
+mod run;
+pub mod setup;
+pub mod trace;
+pub mod workload;
+
+pub use run::Run;

@@ -3,13 +3,14 @@
 use super::report;
 use super::setup::{self, tenants};
 use super::submit::{self, Shape};
-use super::trace::{self, Columns, Format};
 use crate::client::{Call, Client};
 use crate::output::Output;
 use anyhow::{Context, ensure};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use futures::{StreamExt as _, TryStreamExt as _};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use reeve_sim::trace::{self, Columns, Format};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -23,7 +24,8 @@ pub(crate) struct ReplayArgs {
     /// How many of the trace's seconds pass in a real one; give simulated agents the same --time-scale
     #[arg(long, default_value_t = 1.0, value_parser = parse_speed)]
     speed: f64,
-    #[arg(long, value_enum, default_value = "reeve")]
+    /// Whose columns the trace has: philly (Microsoft, 2017), openb (Alibaba, 2023), or reeve (at_secs, duration_secs, team, gpus)
+    #[arg(long, default_value = "reeve", value_parser = formats())]
     format: Format,
     /// Which column says what: submit, duration or end, team, gpus, gpu_milli, name, kind, priority
     #[arg(long, value_delimiter = ',', value_name = "WHAT=COLUMN,…", value_parser = parse_pair)]
@@ -158,7 +160,13 @@ fn parse_speed(text: &str) -> Result<f64, String> {
         .ok_or("a number above 0 is wanted".into())
 }
 
-fn parse_pair(text: &str) -> Result<(String, String), String> {
+/// The names of the formats, for help and completion.
+pub(crate) fn formats() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.iter().map(|format| format.as_str()))
+        .try_map(|text| text.parse::<Format>())
+}
+
+pub(crate) fn parse_pair(text: &str) -> Result<(String, String), String> {
     let (what, column) = text.split_once('=').ok_or("WHAT=COLUMN is wanted")?;
     Ok((what.to_owned(), column.to_owned()))
 }

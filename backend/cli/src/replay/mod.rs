@@ -7,6 +7,5 @@ mod command;
 mod report;
 mod setup;
 mod submit;
-mod trace;
 
-pub(crate) use command::{ReplayArgs, run};
+pub(crate) use command::{ReplayArgs, formats, parse_pair, run};

@@ -1,12 +1,12 @@
 //! Submits what is due, in batches, each with a key made of the replay and the batch: a repeated batch makes no
 //! second jobs. It refuses to be ahead of the trace.
 
-use super::trace::Row;
 use crate::client::{Call, Client};
 use anyhow::Context;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use indicatif::ProgressBar;
+use reeve_sim::trace::Row;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;

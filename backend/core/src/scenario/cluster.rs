@@ -55,13 +55,15 @@ pub struct Cluster {
     pub snapshot: Snapshot,
     pub evictions: Vec<EvictionNote>,
     pub ended: BTreeMap<JobId, EndedJob>,
+    /// By job: its evictions whose members have not left yet, as places in `evictions`.
+    open: BTreeMap<JobId, Vec<usize>>,
     minted: u64,
 }
 
 impl Cluster {
     #[must_use]
     pub fn new(snapshot: Snapshot) -> Self {
-        Self { snapshot, evictions: Vec::new(), ended: BTreeMap::new(), minted: 0 }
+        Self { snapshot, evictions: Vec::new(), ended: BTreeMap::new(), open: BTreeMap::new(), minted: 0 }
     }
 
     /// An id that sorts after all earlier ones; never random, so that a story repeats exactly.
@@ -72,11 +74,21 @@ impl Cluster {
 
     #[must_use]
     pub fn job(&self, id: JobId) -> Option<&Job> {
-        self.snapshot.jobs.iter().find(|job| job.id == id)
+        self.place_of(id).map(|at| &self.snapshot.jobs[at])
     }
 
     pub fn job_mut(&mut self, id: JobId) -> Option<&mut Job> {
-        self.snapshot.jobs.iter_mut().find(|job| job.id == id)
+        self.place_of(id).map(|at| &mut self.snapshot.jobs[at])
+    }
+
+    /// Jobs stand in the order of their ids when those were minted here; a long simulation lives by that.
+    fn place_of(&self, id: JobId) -> Option<usize> {
+        let jobs = &self.snapshot.jobs;
+        let at = jobs.partition_point(|job| job.id < id);
+        if jobs.get(at).is_some_and(|job| job.id == id) {
+            return Some(at);
+        }
+        jobs.iter().position(|job| job.id == id)
     }
 
     /// Moves the clock and forgets evictions that are too old for the policy's counts.
@@ -88,16 +100,22 @@ impl Cluster {
     fn count_recent_evictions(&mut self) {
         let since = self.snapshot.now - TimeDelta::days(1);
         let mut recent: BTreeMap<JobId, u32> = BTreeMap::new();
-        for note in self.evictions.iter().filter(|note| note.at > since) {
+        for note in self.latest_evictions(since) {
             *recent.entry(note.job).or_default() += 1;
         }
+        let since = self.snapshot.now - TimeDelta::hours(1);
+        let rebalances = self.latest_evictions(since).filter(|note| note.cause == EvictionCause::Rebalance);
+        let mut rebalances: Vec<DateTime<Utc>> = rebalances.map(|note| note.at).collect();
+        rebalances.reverse();
+        self.snapshot.rebalance_evictions_last_hour = rebalances;
         for job in &mut self.snapshot.jobs {
             job.evictions_in_last_day = recent.get(&job.id).copied().unwrap_or(0);
         }
-        let since = self.snapshot.now - TimeDelta::hours(1);
-        let rebalances = self.evictions.iter().filter(|note| note.cause == EvictionCause::Rebalance);
-        self.snapshot.rebalance_evictions_last_hour =
-            rebalances.map(|note| note.at).filter(|&at| at > since).collect();
+    }
+
+    /// Evictions decided after a moment, latest first.
+    fn latest_evictions(&self, since: DateTime<Utc>) -> impl Iterator<Item = &EvictionNote> {
+        self.evictions.iter().rev().take_while(move |note| note.at > since)
     }
 
     /// Carries out a plan as the store would.
@@ -143,6 +161,7 @@ impl Cluster {
                 Some(Leaving { leave_by: eviction.leave_by, cause: Some(eviction.cause), evictor });
         }
         let (name, team) = (job.name.clone(), job.team);
+        self.open.entry(eviction.job).or_default().push(self.evictions.len());
         self.evictions.push(EvictionNote {
             job: eviction.job,
             name,
@@ -185,8 +204,8 @@ impl Cluster {
 
     /// The job ends by itself or by its user's wish, at once.
     pub fn end(&mut self, id: JobId, end: End) {
-        self.evictions.iter_mut().filter(|note| note.job == id).for_each(|note| note.gone = true);
-        if let Some(index) = self.snapshot.jobs.iter().position(|job| job.id == id) {
+        self.close_evictions(id);
+        if let Some(index) = self.place_of(id) {
             let job = self.snapshot.jobs.remove(index);
             self.ended.insert(id, EndedJob { name: job.name, team: job.team, end });
         }
@@ -243,10 +262,18 @@ impl Cluster {
             return;
         }
         let (empty, requeue) = (job.members.is_empty(), job.requeue);
-        let evicted = self.evictions.iter_mut().filter(|note| note.job == id && !note.gone);
-        let evicted = evicted.map(|note| note.gone = true).count() > 0;
+        let evicted = self.close_evictions(id);
         if empty && evicted && !requeue {
             self.end(id, End::Cancelled);
         }
+    }
+
+    /// Notes that the job's evictions are complete; whether there were any.
+    fn close_evictions(&mut self, id: JobId) -> bool {
+        let open = self.open.remove(&id).unwrap_or_default();
+        for &at in &open {
+            self.evictions[at].gone = true;
+        }
+        !open.is_empty()
     }
 }

@@ -24,7 +24,7 @@ mod yaml;
 
 pub use cluster::Cluster;
 pub use format::Scenario;
-pub use parse::parse;
+pub use parse::{parse, parse_setups};
 pub use report::FileReport;
 pub use run::{Failure, Outcome, Planner, StepReport, beginning, run};
 pub use yaml::{FormatError, Pos};

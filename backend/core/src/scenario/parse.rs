@@ -21,21 +21,32 @@ const SECTIONS: &[&str] = &["name", "policy", "pools", "nodes", "teams", "queues
 /// Broken YAML, unknown keys, wrong values: the first one, with its line and column.
 pub fn parse(text: &str) -> Result<Vec<Scenario>, FormatError> {
     let documents = documents(text)?;
-    let scenarios: Vec<Scenario> =
-        documents.iter().filter(|node| !is_null(node)).map(scenario).collect::<Read<_>>()?;
+    let documents = documents.iter().filter(|node| !is_null(node));
+    let scenarios: Vec<Scenario> = documents.map(|node| scenario(node, None)).collect::<Read<_>>()?;
     if scenarios.is_empty() {
         return Err(FormatError::new(super::yaml::Pos { line: 1, column: 1 }, "no scenario in this file"));
     }
     Ok(scenarios)
 }
 
-fn scenario(node: &Node) -> Read<Scenario> {
+/// The same for files that only set a cluster up: they may leave out their name.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_setups(text: &str, default_name: &str) -> Result<Vec<Scenario>, FormatError> {
+    let documents = documents(text)?;
+    documents.iter().filter(|node| !is_null(node)).map(|node| scenario(node, Some(default_name))).collect()
+}
+
+fn scenario(node: &Node, default_name: Option<&str>) -> Read<Scenario> {
     let fields = Fields::of(node, "the scenario", SECTIONS)?;
     let name = fields.read("name", owned)?;
     let nodes = fields.or("nodes", Vec::new(), cluster::nodes)?;
     let pools = fields.or("pools", Vec::new(), pools)?;
     Ok(Scenario {
-        name: name.ok_or_else(|| FormatError::new(node.at, "a scenario needs a `name`"))?,
+        name: name
+            .or_else(|| default_name.map(str::to_owned))
+            .ok_or_else(|| FormatError::new(node.at, "a scenario needs a `name`"))?,
         at: node.at,
         policy: fields.read("policy", policy::policy)?.unwrap_or_default(),
         pools: if pools.is_empty() { implied_pools(&nodes) } else { pools },

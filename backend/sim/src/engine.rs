@@ -1,0 +1,346 @@
+//! The simulator: a workload on a cluster under a policy, planned by production's planner on a virtual clock.
+//!
+//! At each moment at which something happens, everything that happens then is carried out, and then there is one
+//! planning pass: snapshot in, plan out, applied as the store would. The cluster in memory is the scenarios'.
+//! The engine refuses to decide: who runs, leaves or waits is [`reeve_core::schedule::plan`]'s word alone.
+
+use crate::event::{Event, Queue};
+use crate::record::Record;
+use crate::run::{Life, Run};
+use crate::workload::{Micros, SECOND, Workload};
+use chrono::{DateTime, TimeDelta, Utc};
+use reeve_core::eviction::EvictionCause;
+use reeve_core::id::{JobId, PoolId, TeamId};
+use reeve_core::job::CheckpointMode;
+use reeve_core::kind::Kind;
+use reeve_core::scenario::Cluster;
+use reeve_core::scenario::cluster::{End, UnknownJob};
+use reeve_core::schedule::plan::Plan;
+use reeve_core::schedule::snapshot::Snapshot;
+use reeve_core::schedule::{check, plan};
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+/// What a workload does not say.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The kind of jobs whose trace names none.
+    pub kind: Kind,
+    pub checkpoint: CheckpointMode,
+    /// How often a job saves by itself, if it does.
+    pub checkpoint_every: Micros,
+    /// How long an evicted job takes to save and leave; `None` = its whole grace.
+    pub leaves_after: Option<Micros>,
+    /// A larger job becomes a gang of members of at most this size.
+    pub node_gpus: u32,
+    /// Judge every plan and every state.
+    pub check: bool,
+    pub faults: Option<crate::faults::Faults>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            kind: Kind::Training,
+            checkpoint: CheckpointMode::OnSignal,
+            checkpoint_every: 1_800 * SECOND,
+            leaves_after: None,
+            node_gpus: 8,
+            check: false,
+            faults: None,
+        }
+    }
+}
+
+/// Why a simulation can't go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SimError {
+    #[error(
+        "team {0:?} of the workload is none of the policy's teams: add it under `teams:`, or leave its jobs out with --teams-from"
+    )]
+    UnknownTeam(String),
+    #[error("team {0:?} has no queue")]
+    NoQueue(String),
+    #[error("the cluster has no nodes: give `nodes:` in the policy, or --nodes")]
+    NoNodes,
+    #[error("the workload holds no jobs")]
+    NoJobs,
+    #[error(transparent)]
+    Plan(#[from] UnknownJob),
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Outcome {
+    /// By task.
+    pub runs: Vec<Run>,
+    pub record: Record,
+    /// By cause; a node's loss is `node_lost`.
+    pub evictions: BTreeMap<&'static str, u64>,
+    /// By team, then by cause.
+    pub evictions_of_team: Vec<BTreeMap<&'static str, u64>>,
+    /// Decisions to recall, whatever number of victims each had.
+    pub reclaims: u64,
+    pub passes: u64,
+    /// What the planner itself took.
+    pub planning: Duration,
+    /// What the judge found, if it looked; the first few in words.
+    pub violations: u64,
+    pub violation_samples: Vec<String>,
+    /// By team: microseconds in which a job of it waited inside its guarantee for longer than minimum run time and
+    /// grace, while another team was on loan all the while.
+    pub denied: Vec<Micros>,
+    /// The longest such wait, counted from its beginning.
+    pub longest_owed_wait: Micros,
+}
+
+/// A simulation under way.
+pub(crate) struct Engine<'a> {
+    pub(crate) workload: &'a Workload,
+    pub(crate) options: &'a Options,
+    pub(crate) cluster: Cluster,
+    pub(crate) queue: Queue,
+    pub(crate) record: Record,
+    pub(crate) lives: Vec<Life>,
+    pub(crate) task_of: HashMap<JobId, usize>,
+    pub(crate) index: Index,
+    pub(crate) evictions: BTreeMap<&'static str, u64>,
+    pub(crate) evictions_of_team: Vec<BTreeMap<&'static str, u64>>,
+    pub(crate) owed: crate::owed::Owed,
+    origin: DateTime<Utc>,
+    pub(crate) now: Micros,
+    due: Option<Micros>,
+    reclaims: u64,
+    passes: u64,
+    planning: Duration,
+    violations: u64,
+    violation_samples: Vec<String>,
+    arrived: usize,
+}
+
+/// Dense numbers of what does not change.
+#[derive(Debug)]
+pub(crate) struct Index {
+    pub(crate) teams: Vec<TeamId>,
+    /// By workload team: where it stands in `teams` and its queue.
+    pub(crate) of_workload: Vec<usize>,
+    pub(crate) queues: Vec<reeve_core::id::QueueId>,
+    pub(crate) team_at: HashMap<TeamId, usize>,
+    pub(crate) pool_at: HashMap<PoolId, usize>,
+    /// By team and pool, in milli-GPU.
+    pub(crate) guaranteed: Vec<Vec<i64>>,
+    /// The same, used.
+    pub(crate) used: Vec<Vec<i64>>,
+}
+
+/// Runs everything to its end. `progress` hears how many jobs have been submitted.
+///
+/// # Errors
+/// The workload does not suit the cluster.
+pub fn simulate(
+    cluster: &Snapshot,
+    workload: &Workload,
+    options: &Options,
+    mut progress: impl FnMut(usize),
+) -> Result<Outcome, SimError> {
+    if cluster.nodes.is_empty() {
+        return Err(SimError::NoNodes);
+    }
+    if workload.tasks.is_empty() {
+        return Err(SimError::NoJobs);
+    }
+    let mut engine = Engine::new(cluster, workload, options)?;
+    while let Some(at) = engine.next_moment() {
+        engine.advance(at);
+        let changed = engine.carry_out_events();
+        if changed || engine.due.is_some_and(|due| due <= at) {
+            engine.plan_once()?;
+        }
+        if engine.passes.is_multiple_of(512) {
+            progress(engine.arrived);
+        }
+    }
+    Ok(engine.finish())
+}
+
+impl<'a> Engine<'a> {
+    fn new(cluster: &Snapshot, workload: &'a Workload, options: &'a Options) -> Result<Self, SimError> {
+        let index = Index::new(cluster, workload)?;
+        let capacity = capacity_milli(cluster);
+        let teams = index.teams.len();
+        let mut engine = Self {
+            workload,
+            options,
+            cluster: Cluster::new(cluster.clone()),
+            queue: Queue::default(),
+            record: Record::new(teams, capacity, workload.last_submission()),
+            lives: workload.tasks.iter().map(|task| Life::new(task.runs)).collect(),
+            task_of: HashMap::new(),
+            index,
+            evictions: BTreeMap::new(),
+            evictions_of_team: vec![BTreeMap::new(); teams],
+            owed: crate::owed::Owed::new(teams),
+            origin: cluster.now,
+            now: 0,
+            due: None,
+            reclaims: 0,
+            passes: 0,
+            planning: Duration::ZERO,
+            violations: 0,
+            violation_samples: Vec::new(),
+            arrived: 0,
+        };
+        for (task, job) in workload.tasks.iter().enumerate() {
+            engine.queue.add(job.at, Event::Arrive { task });
+            if let Some(until) = job.until {
+                engine.queue.add(until, Event::Withdraw { task });
+            }
+        }
+        if let Some(faults) = &options.faults {
+            faults.plan(cluster.nodes.len(), workload.last_submission(), &mut engine.queue);
+        }
+        Ok(engine)
+    }
+
+    fn next_moment(&self) -> Option<Micros> {
+        let due = self.due.filter(|_| self.has_live_jobs());
+        self.queue.next_at().into_iter().chain(due).min()
+    }
+
+    fn has_live_jobs(&self) -> bool {
+        !self.cluster.snapshot.jobs.is_empty()
+    }
+
+    fn advance(&mut self, at: Micros) {
+        self.owed.pass(self.now, at);
+        self.record.pass(at);
+        self.now = at;
+        self.cluster.advance_to(self.moment(at));
+    }
+
+    /// Everything of this moment; whether any of it could change a plan.
+    fn carry_out_events(&mut self) -> bool {
+        let mut changed = false;
+        while let Some(event) = self.queue.pop_at(self.now) {
+            changed |= self.carry_out(event);
+            self.arrived += usize::from(matches!(event, Event::Arrive { .. }));
+        }
+        changed
+    }
+
+    fn plan_once(&mut self) -> Result<(), SimError> {
+        self.passes += 1;
+        let start = Instant::now();
+        let plan = plan(&self.cluster.snapshot);
+        self.planning += start.elapsed();
+        if self.options.check {
+            self.judge(check::violations(&self.cluster.snapshot, &plan));
+        }
+        self.cluster.apply(&plan)?;
+        self.follow(&plan);
+        if self.options.check {
+            self.judge(check::state_violations(&self.cluster.snapshot));
+        }
+        self.due = plan.next_due.map(|due| self.micros(due));
+        Ok(())
+    }
+
+    /// Notes what an applied plan means for clock and figures.
+    fn follow(&mut self, plan: &Plan) {
+        for start in &plan.starts {
+            self.started(start);
+        }
+        for reclaim in &plan.reclaims {
+            self.reclaims += u64::from(reclaim.evictor.is_some() && !reclaim.evictions.is_empty());
+            for eviction in &reclaim.evictions {
+                self.asked_to_leave(eviction);
+            }
+        }
+        self.record.now.iter_mut().for_each(|gauge| gauge.lent = 0);
+        for loan in &plan.loans {
+            if let Some(&lender) = loan.lender.and_then(|team| self.index.team_at.get(&team)) {
+                self.record.now[lender].lent += loan.milli.0;
+            }
+        }
+        self.measure();
+    }
+
+    fn judge(&mut self, found: Vec<check::Violation>) {
+        self.violations += found.len() as u64;
+        for violation in found {
+            if self.violation_samples.len() < 10 {
+                self.violation_samples.push(format!("at {} s: {violation}", self.now / SECOND));
+            }
+        }
+    }
+
+    pub(crate) fn moment(&self, at: Micros) -> DateTime<Utc> {
+        self.origin + TimeDelta::microseconds(at)
+    }
+
+    pub(crate) fn micros(&self, at: DateTime<Utc>) -> Micros {
+        (at - self.origin).num_microseconds().unwrap_or(Micros::MAX)
+    }
+
+    pub(crate) fn count_eviction(&mut self, team: usize, cause: Option<EvictionCause>) {
+        let name = cause.map_or("node_lost", EvictionCause::as_str);
+        *self.evictions.entry(name).or_default() += 1;
+        *self.evictions_of_team[team].entry(name).or_default() += 1;
+        self.record.evicted(1);
+    }
+
+    pub(crate) fn end(&mut self, id: JobId, end: End) {
+        self.cluster.end(id, end);
+    }
+
+    fn finish(self) -> Outcome {
+        Outcome {
+            runs: self.lives.into_iter().map(|life| life.run).collect(),
+            record: self.record,
+            evictions: self.evictions,
+            evictions_of_team: self.evictions_of_team,
+            reclaims: self.reclaims,
+            passes: self.passes,
+            planning: self.planning,
+            violations: self.violations,
+            violation_samples: self.violation_samples,
+            denied: self.owed.denied,
+            longest_owed_wait: self.owed.longest,
+        }
+    }
+}
+
+impl Index {
+    fn new(cluster: &Snapshot, workload: &Workload) -> Result<Self, SimError> {
+        let teams: Vec<TeamId> = cluster.teams.iter().map(|team| team.id).collect();
+        let team_at: HashMap<TeamId, usize> = teams.iter().enumerate().map(|(at, &id)| (id, at)).collect();
+        let pool_at: HashMap<PoolId, usize> =
+            cluster.pools.iter().enumerate().map(|(at, pool)| (pool.id, at)).collect();
+        let mut guaranteed = vec![vec![0; pool_at.len()]; teams.len()];
+        for quota in &cluster.quotas {
+            if let (Some(&team), Some(&pool)) = (team_at.get(&quota.team), pool_at.get(&quota.pool)) {
+                guaranteed[team][pool] = quota.guaranteed.0;
+            }
+        }
+        let mut of_workload = Vec::new();
+        let mut queues = Vec::new();
+        for name in &workload.teams {
+            let team = cluster.teams.iter().position(|team| team.slug == *name);
+            let team = team.ok_or_else(|| SimError::UnknownTeam(name.clone()))?;
+            let own = cluster.queues.iter().filter(|queue| queue.team == teams[team]);
+            // Queues that the file declares come after the one that each team has.
+            let queue = own.last().ok_or_else(|| SimError::NoQueue(name.clone()))?;
+            of_workload.push(team);
+            queues.push(queue.id);
+        }
+        let used = vec![vec![0; pool_at.len()]; teams.len()];
+        Ok(Self { teams, of_workload, queues, team_at, pool_at, guaranteed, used })
+    }
+}
+
+/// GPUs that work, in milli-GPU.
+pub(crate) fn capacity_milli(cluster: &Snapshot) -> i64 {
+    use reeve_core::node::NodeState;
+    let working = cluster.nodes.iter().filter(|node| node.state == NodeState::Ready);
+    working.flat_map(|node| &node.gpus).filter(|gpu| gpu.healthy).map(|_| 1_000).sum()
+}
