@@ -327,9 +327,9 @@ impl Index {
         for name in &workload.teams {
             let team = cluster.teams.iter().position(|team| team.slug == *name);
             let team = team.ok_or_else(|| SimError::UnknownTeam(name.clone()))?;
-            let own = cluster.queues.iter().filter(|queue| queue.team == teams[team]);
-            // Queues that the file declares come after the one that each team has.
-            let queue = own.last().ok_or_else(|| SimError::NoQueue(name.clone()))?;
+            let own: Vec<_> = cluster.queues.iter().filter(|queue| queue.team == teams[team]).collect();
+            // The first queue that a file declares comes after the one that each team has, and takes its place.
+            let queue = own.get(1).or(own.first()).ok_or_else(|| SimError::NoQueue(name.clone()))?;
             of_workload.push(team);
             queues.push(queue.id);
         }

@@ -3,9 +3,11 @@
 //! This crate refuses to talk to a server: it knows `reeve-core` only.
 
 pub mod cluster;
+pub mod demand;
 pub mod engine;
 mod event;
 pub mod faults;
+pub mod figures;
 mod owed;
 pub mod record;
 pub mod reference;
