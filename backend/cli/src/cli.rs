@@ -10,7 +10,7 @@ use crate::commands::{
 };
 use crate::config::{self, Overrides};
 use crate::output::Output;
-use crate::{bench, demo, exit, replay, scenario};
+use crate::{bench, demo, exit, replay, scenario, simulate};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -107,6 +107,8 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Submit a recorded trace of jobs through the REST API, as a pipeline would
     Replay(replay::ReplayArgs),
+    /// What would this policy have done with our last month? A trace, on a virtual clock
+    Simulate(Box<simulate::SimulateArgs>),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
 }
@@ -163,6 +165,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Config => output.json(&settings.redacted()).map(|()| done),
         Command::Postgres(command) => postgres::run(command).await,
         Command::Scenario(args) => scenario::run(args),
+        Command::Simulate(args) => tokio::task::block_in_place(|| simulate::run(&args, output)),
         Command::Completions(args) => {
             completions::run(&args, &mut Cli::command());
             Ok(done)

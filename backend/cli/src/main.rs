@@ -10,6 +10,7 @@ mod exit;
 mod output;
 mod replay;
 mod scenario;
+mod simulate;
 
 fn main() -> std::process::ExitCode {
     cli::start()

@@ -262,6 +262,13 @@ impl<'a> Engine<'a> {
                 self.record.now[lender].lent += loan.milli.0;
             }
         }
+        self.record.waiting_now.clear();
+        for (job, explanation) in &plan.waiting {
+            if let Some(&task) = self.task_of.get(job) {
+                let asks = self.workload.tasks[task].asks_milli();
+                *self.record.waiting_now.entry(explanation.main.code).or_default() += asks;
+            }
+        }
         self.measure();
     }
 

@@ -50,6 +50,8 @@ pub struct Figures {
     /// Of the cluster's GPU-hours between the first and the last submission.
     pub allocated_percent: f64,
     pub mean_waiting_gpus: f64,
+    /// The same, by the main reason that the planner gave.
+    pub mean_waiting_gpus_by_reason: BTreeMap<&'static str, f64>,
     pub reclaims: u64,
     pub longest_owed_wait_secs: f64,
     /// From the first submission to the last end.
@@ -103,7 +105,12 @@ impl Figures {
             },
             teams,
             allocated_percent: 100.0 * window.used as f64 / (record.capacity_in_window.max(1)) as f64,
-            mean_waiting_gpus: window.waiting as f64 / 1_000.0 / record.window.max(1) as f64,
+            mean_waiting_gpus: mean_gpus(window.waiting, record.window),
+            mean_waiting_gpus_by_reason: record
+                .waiting_by_reason
+                .iter()
+                .map(|(reason, &amount)| (reason.as_str(), mean_gpus(amount, record.window)))
+                .collect(),
             reclaims: outcome.reclaims,
             longest_owed_wait_secs: secs(outcome.longest_owed_wait),
             hours: secs(record.at()) / 3_600.0,
@@ -151,6 +158,10 @@ fn team_figures(
 #[must_use]
 pub fn gpu_hours(amount: Amount) -> f64 {
     amount as f64 / 1_000.0 / SECOND as f64 / 3_600.0
+}
+
+fn mean_gpus(amount: Amount, over: Micros) -> f64 {
+    amount as f64 / 1_000.0 / over.max(1) as f64
 }
 
 fn secs(micros: Micros) -> f64 {

@@ -8,12 +8,19 @@ pub mod engine;
 mod event;
 pub mod faults;
 pub mod figures;
+pub mod generate;
 mod owed;
+pub mod page;
+mod picture;
 pub mod record;
 pub mod reference;
 mod run;
+pub mod series;
 pub mod setup;
 pub mod trace;
 pub mod workload;
 
 pub use run::Run;
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,8 @@
 //! planner's lenders only as it is told.
 
 use crate::workload::Micros;
+use reeve_core::reason::ReasonCode;
+use std::collections::BTreeMap;
 
 /// Spans of the series, before neighbours are merged.
 const MOST_SPANS: usize = 600;
@@ -87,6 +89,9 @@ pub struct Record {
     pub sums_in_window: Vec<Sums>,
     pub capacity: Amount,
     pub capacity_in_window: Amount,
+    /// Asked for by waiting jobs now, by the one main reason of each; and over time, until the last submission.
+    pub waiting_now: BTreeMap<ReasonCode, i64>,
+    pub waiting_by_reason: BTreeMap<ReasonCode, Amount>,
     pub spans: Vec<Span>,
     pub span_micros: Micros,
     pub window: Micros,
@@ -105,6 +110,8 @@ impl Record {
             sums_in_window: vec![Sums::default(); teams],
             capacity: 0,
             capacity_in_window: 0,
+            waiting_now: BTreeMap::new(),
+            waiting_by_reason: BTreeMap::new(),
             spans: Vec::new(),
             span_micros: (window / spans).max(1),
             window,
@@ -126,6 +133,12 @@ impl Record {
             self.sums[team].add(gauge, span);
             if inside > 0 {
                 self.sums_in_window[team].add(gauge, inside);
+            }
+        }
+        if inside > 0 {
+            for (&reason, &milli) in &self.waiting_now {
+                let sum = self.waiting_by_reason.entry(reason).or_default();
+                *sum += Amount::from(milli) * Amount::from(inside);
             }
         }
         self.capacity += Amount::from(self.capacity_milli) * Amount::from(span);

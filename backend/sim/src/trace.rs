@@ -141,6 +141,8 @@ impl Columns {
 pub struct Trace {
     pub rows: Vec<Row>,
     pub skipped: u64,
+    /// When the first of them was submitted, in the trace's own time.
+    pub first_at_secs: f64,
 }
 
 /// # Errors
@@ -205,7 +207,7 @@ impl Places {
 fn parse(source: impl Read, columns: &Columns) -> Result<Trace, TraceError> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
     let places = Places::find(&reader.headers()?.clone(), columns)?;
-    let mut trace = Trace { rows: Vec::new(), skipped: 0 };
+    let mut trace = Trace { rows: Vec::new(), skipped: 0, first_at_secs: 0.0 };
     for record in reader.records() {
         match row(&record?, &places, columns)? {
             Some(row) => trace.rows.push(row),
@@ -215,6 +217,7 @@ fn parse(source: impl Read, columns: &Columns) -> Result<Trace, TraceError> {
     trace.rows.sort_by(|a, b| a.at_secs.total_cmp(&b.at_secs).then(a.line.cmp(&b.line)));
     let first = trace.rows.first().map_or(0.0, |row| row.at_secs);
     trace.rows.iter_mut().for_each(|row| row.at_secs -= first);
+    trace.first_at_secs = first;
     Ok(trace)
 }
 

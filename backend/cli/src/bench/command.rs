@@ -1,16 +1,21 @@
 //! The command: which sections, and what becomes of the figures.
 
 use super::report::Report;
-use super::{cycle, service, states};
+use super::{cycle, earth, philly, service, states};
 use clap::Args;
 use std::path::PathBuf;
 
 /// Measure and print the figures.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// Only this section: E (planning cycle), F (service) or P (random states under the judge)
+    /// Only this section: C (lending, on Helios Earth), D (real jobs, of Philly), E (planning cycle), F (service) or P
+    /// (random states under the judge)
     #[arg(long)]
     only: Option<String>,
+    /// Where published traces lie, for C and D: helios-earth/tenant_minutes_2020_05.csv.gz, philly/jobs.csv.gz and
+    /// philly/vc_nodes.csv
+    #[arg(long, default_value = "data", value_name = "DIR")]
+    data: PathBuf,
     /// Random states to plan and judge in section P
     #[arg(long, default_value_t = 1_000_000)]
     states: u64,
@@ -34,18 +39,25 @@ pub(crate) async fn run(args: BenchArgs) -> anyhow::Result<()> {
     if let Some(only) = &args.only {
         anyhow::ensure!(
             ["A", "B", "C", "D", "E", "F", "P"].iter().any(|known| known.eq_ignore_ascii_case(only)),
-            "no section {only:?}: there are E, F and P; A to D are not built yet"
+            "no section {only:?}: there are C, D, E, F and P; A and B are not built yet"
         );
     }
-    for (section, what) in [
-        ("A", "packing on the openb trace"),
-        ("B", "admission under quota, against Kueue's published runs"),
-        ("C", "what borrowing gives on the Helios Earth trace"),
-        ("D", "real jobs of the Philly trace"),
-    ] {
+    for (section, what) in
+        [("A", "packing on the openb trace"), ("B", "admission under quota, against Kueue's published runs")]
+    {
         if wanted(section) {
             println!("bench {section}: {what}: not built yet");
         }
+    }
+    if wanted("C") {
+        let mut report = Report::new("C", "what borrowing gives on the Helios Earth trace");
+        tokio::task::block_in_place(|| earth::measure(&mut report, &args.data))?;
+        report.finish(&args.out)?;
+    }
+    if wanted("D") {
+        let mut report = Report::new("D", "real jobs of the Philly trace");
+        tokio::task::block_in_place(|| philly::measure(&mut report, &args.data))?;
+        report.finish(&args.out)?;
     }
     if wanted("E") {
         let mut report = Report::new("E", "planning cycle");

@@ -6,9 +6,12 @@
 mod ceiling;
 pub(crate) mod command;
 mod cycle;
+mod earth;
+mod philly;
 mod report;
 mod requests;
 mod service;
 mod site;
 mod states;
 mod stream;
+mod timing;

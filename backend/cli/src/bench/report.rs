@@ -8,6 +8,7 @@ use std::path::Path;
 #[serde(tag = "bound", content = "value", rename_all = "snake_case")]
 pub(super) enum Target {
     Below(f64),
+    AtMost(f64),
     AtLeast(f64),
     /// Printed for comparison; nothing was promised.
     None,
@@ -54,6 +55,7 @@ impl Report {
         let (case, metric) = (case.into(), metric.into());
         let (ok, wanted) = match target {
             Target::Below(most) => (value < most, format!("<{most}")),
+            Target::AtMost(most) => (value <= most, format!("<={most}")),
             Target::AtLeast(least) => (value >= least, format!(">={least}")),
             Target::None => (true, "-".to_owned()),
         };
@@ -69,6 +71,7 @@ impl Report {
         for figure in &self.figures {
             let (target, ratio) = match figure.target {
                 Target::Below(value) => (format!("< {value}"), format!("{:.2}", figure.value / value)),
+                Target::AtMost(value) => (format!("<= {value}"), format!("{:.2}", figure.value / value)),
                 Target::AtLeast(value) => (format!(">= {value}"), format!("{:.2}", figure.value / value)),
                 Target::None => ("-".to_owned(), "-".to_owned()),
             };
