@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
-import { JOB_STATES, KINDS, REASON_CODES, RECLAIM_STATES } from "./api/types";
+import { JOB_STATES, KINDS, REASON_CODES, RECLAIM_STATES } from "./api/views";
 import { QUEUE_SORTS, QUEUE_VIEWS } from "./lib/quota-filter";
 import { oneOf, parseSearch, someOf, stringifySearch, text } from "./lib/search-params";
 import { EvictionPage } from "./pages/eviction";

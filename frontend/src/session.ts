@@ -1,7 +1,7 @@
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { showMe, signOut, updateMe } from "./api/operations";
 import { Problem } from "./api/problem";
-import type { Locale, Me } from "./api/types";
+import type { Locale, Me } from "./api/views";
 import { setLocale } from "./settings/preferences";
 
 /** Who is signed in; null = nobody. */

@@ -1,15 +1,19 @@
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { get, newKey, post, urlOf, whenSignedOut } from "../src/api/client";
+import { newKey, whenSignedOut } from "../src/api/client";
+import { actOnJob, listJobs, listQuotas, showMe, submitJob, updateQueue } from "../src/api/operations";
 import { fieldOf, Problem } from "../src/api/problem";
+import type { Queue } from "../src/api/views";
 import { refetcher } from "../src/live/refetch";
 
 const reply = (status: number, body: unknown = {}, headers: Record<string, string> = {}) =>
   new Response(status === 204 ? null : JSON.stringify(body), { status, headers });
 
 describe("the client", () => {
-  const fetched = vi.fn<(url: string, init: RequestInit) => Promise<Response>>();
-  const paths = () => fetched.mock.calls.map(([url, init]) => `${init.method} ${url}`);
+  const fetched = vi.fn<(request: Request) => Promise<Response>>();
+  const pathOf = (request: Request) => request.url.replace(location.origin, "");
+  const paths = () => fetched.mock.calls.map(([request]) => `${request.method} ${pathOf(request)}`);
+  const spec = { name: "a", team: "vision", command: ["true"] };
   beforeEach(() => {
     localStorage.clear();
     fetched.mockReset();
@@ -19,11 +23,14 @@ describe("the client", () => {
 
   it("renews the session once for all that are refused together, and repeats them", async () => {
     let signedIn = false;
-    fetched.mockImplementation(async (url) => {
+    fetched.mockImplementation(async ({ url }) => {
       if (url.includes("/auth/refresh")) signedIn = true;
       return signedIn ? reply(200, { ok: true }) : reply(401);
     });
-    await expect(Promise.all([get("/jobs"), get("/queues")])).resolves.toEqual([{ ok: true }, { ok: true }]);
+    await expect(Promise.all([showMe(), actOnJob("1", "hold")])).resolves.toEqual([
+      { ok: true },
+      { ok: true },
+    ]);
     expect(paths().filter((path) => path.includes("/auth/refresh"))).toHaveLength(1);
   });
   it("says that nobody is signed in when the session cannot be renewed", async () => {
@@ -32,7 +39,7 @@ describe("the client", () => {
     fetched.mockImplementation(async () =>
       reply(401, { code: "unauthenticated", title: "Not signed in", status: 401 }),
     );
-    await expect(get("/jobs")).rejects.toMatchObject({ status: 401, code: "unauthenticated" });
+    await expect(listJobs({})).rejects.toMatchObject({ status: 401, code: "unauthenticated" });
     expect(paths().filter((path) => path.includes("/jobs"))).toHaveLength(1);
     expect(out).toHaveBeenCalledTimes(1);
   });
@@ -46,31 +53,42 @@ describe("the client", () => {
       request_id: "r-1",
     };
     fetched.mockResolvedValueOnce(reply(422, body));
-    const problem = (await post("/jobs", {}).catch((error) => error)) as Problem;
+    const problem = (await submitJob(spec, "k").catch((error: unknown) => error)) as Problem;
     expect(problem).toBeInstanceOf(Problem);
     expect(problem.body).toMatchObject({ request_id: "r-1", errors: body.errors });
     expect(fieldOf("/gpus")).toBe("gpus");
     expect(fieldOf("/env/A")).toBe("env");
     fetched.mockResolvedValueOnce(new Response("<html>", { status: 502, statusText: "Bad Gateway" }));
-    await expect(get("/jobs")).rejects.toMatchObject({ status: 502, code: "http_502" });
+    await expect(listJobs({})).rejects.toMatchObject({ status: 502, code: "http_502" });
     fetched.mockRejectedValueOnce(new TypeError("connection refused"));
-    await expect(get("/jobs")).rejects.toMatchObject({ unreachable: true });
+    await expect(listJobs({})).rejects.toMatchObject({ unreachable: true });
   });
   it("sends the key it was given, and a new one otherwise", async () => {
     fetched.mockImplementation(async () => reply(201));
-    await post("/jobs", { a: 1 }, "k1");
-    await post("/jobs", { a: 1 });
-    const keys = fetched.mock.calls.map(
-      ([, init]) => (init.headers as Record<string, string>)["Idempotency-Key"],
-    );
+    await submitJob(spec, "k1");
+    await actOnJob("1", "cancel");
+    const keys = fetched.mock.calls.map(([request]) => request.headers.get("Idempotency-Key"));
     expect(keys[0]).toBe("k1");
     expect(keys[1]).toMatch(/^[0-9a-f]{32}$/);
     expect(newKey()).not.toBe(newKey());
   });
-  it("writes queries with repeated names and leaves out what is empty", () => {
-    expect(urlOf("/jobs", { state: ["a", "b"], team: undefined, cursor: null, limit: 5, name: "" })).toBe(
-      "/api/v1/jobs?state=a&state=b&limit=5",
+  it("writes queries with repeated names and leaves out what is not set", async () => {
+    fetched.mockImplementation(async () => reply(200, { items: [] }));
+    await listJobs({ state: ["queued", "running"], team: undefined }, null, 5, true);
+    expect(paths()).toEqual(["GET /api/v1/jobs?state=queued&state=running&limit=5&count=true"]);
+  });
+  it("changes only what is as it was seen", async () => {
+    fetched.mockImplementation(async () => reply(200));
+    await updateQueue({ id: "q 1", version: 7 } as Queue, { state: "held" });
+    expect(paths()).toEqual(["PATCH /api/v1/queues/q%201"]);
+    expect(fetched.mock.calls[0]?.[0].headers.get("If-Match")).toBe('"7"');
+    expect(await fetched.mock.calls[0]?.[0].json()).toEqual({ state: "held" });
+  });
+  it("reads all pages of what stays small", async () => {
+    fetched.mockImplementation(async ({ url }) =>
+      url.includes("cursor=c2") ? reply(200, { items: [2] }) : reply(200, { items: [1], next_cursor: "c2" }),
     );
+    await expect(listQuotas({ pool: "a100" })).resolves.toEqual([1, 2]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { JOB_STATES } from "../src/api/types";
+import { JOB_STATES } from "../src/api/views";
 import { chooseLocale } from "../src/i18n";
 import { formatPairs, joinCommand, parsePairs, splitCommand } from "../src/lib/command-line";
 import { allPages, csvCell, csvOf } from "../src/lib/csv";

@@ -1,6 +1,6 @@
 import i18next from "i18next";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Quota, QuotaUse } from "../src/api/types";
+import type { Quota, QuotaUse } from "../src/api/views";
 import { startI18n } from "../src/i18n";
 import { askNow } from "../src/lib/ask-now";
 import { pickRows } from "../src/lib/quota-filter";

@@ -1,25 +1,13 @@
+import createClient from "openapi-fetch";
 import { problemOf, unreachable } from "./problem";
+import type { paths } from "./schema";
 
-const PREFIX = "/api/v1";
 const REFRESHED_AT = "reeve.refreshed_at";
-
-export type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>;
-export type Call = { query?: Query; body?: unknown; headers?: Record<string, string>; signal?: AbortSignal };
 
 /** Tells the session store that nobody is signed in any more. */
 let onSignedOut: () => void = () => {};
 export function whenSignedOut(callback: () => void) {
   onSignedOut = callback;
-}
-
-export function urlOf(path: string, query: Query = {}): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined || value === null || value === "") continue;
-    for (const one of Array.isArray(value) ? value : [value]) search.append(name, String(one));
-  }
-  const text = search.toString();
-  return `${PREFIX}${path}${text && `?${text}`}`;
 }
 
 /** Any 128 random bits do as a key; `randomUUID` is missing on plain http away from loopback. */
@@ -28,20 +16,18 @@ export function newKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-async function send(method: string, path: string, call: Call): Promise<Response> {
-  const headers: Record<string, string> = { Accept: "application/json", ...call.headers };
-  const init: RequestInit = { method, headers, credentials: "same-origin", signal: call.signal ?? null };
-  if (call.body !== undefined) {
-    headers["Content-Type"] = "application/json";
-    init.body = JSON.stringify(call.body);
-  }
+async function send(request: Request): Promise<Response> {
   try {
-    return await fetch(urlOf(path, call.query), init);
+    return await fetch(request);
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
     throw unreachable(cause);
   }
 }
+
+const shared = { baseUrl: globalThis.location?.origin ?? "", credentials: "same-origin" } as const;
+/** Without the session's care: renewing it must not wait for itself. */
+const bare = createClient<paths>({ ...shared, fetch: send });
 
 function refreshedAt(): number {
   try {
@@ -60,7 +46,10 @@ let refreshing: Promise<boolean> | null = null;
 export function refresh(askedAt = Date.now()): Promise<boolean> {
   const work = async () => {
     if (refreshedAt() > askedAt) return true;
-    const response = await send("POST", "/auth/refresh", { query: { session: "cookie" }, body: {} });
+    const { response } = await bare.POST("/api/v1/auth/refresh", {
+      params: { query: { session: "cookie" } },
+      body: {},
+    });
     if (response.ok) {
       try {
         localStorage.setItem(REFRESHED_AT, String(Date.now()));
@@ -80,29 +69,22 @@ export function refresh(askedAt = Date.now()): Promise<boolean> {
 }
 
 /** One call; on 401 the session is renewed once and the call repeated. Throws a `Problem` for any other no. */
-export async function call(method: string, path: string, options: Call = {}): Promise<Response> {
+async function sendSignedIn(request: Request): Promise<Response> {
   const askedAt = Date.now();
-  let response = await send(method, path, options);
-  if (response.status === 401 && !path.startsWith("/auth/")) {
-    if (await refresh(askedAt)) response = await send(method, path, options);
+  const again = request.clone();
+  let response = await send(request);
+  if (response.status === 401 && !new URL(request.url).pathname.startsWith("/api/v1/auth/")) {
+    if (await refresh(askedAt)) response = await send(again);
     if (response.status === 401) onSignedOut();
   }
   if (!response.ok) throw await problemOf(response);
   return response;
 }
 
-export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
-  return (await call("GET", path, { query, ...(signal && { signal }) })).json() as Promise<T>;
-}
+/** Every operation of the API document, typed by it: a path, parameter, field or word that changes breaks the type check. */
+export const api = createClient<paths>({ ...shared, fetch: sendSignedIn });
 
-/** A creating or acting POST: the same key is sent again when the caller repeats it. */
-export async function post<T>(path: string, body: unknown = {}, key = newKey()): Promise<T> {
-  const response = await call("POST", path, { body, headers: { "Idempotency-Key": key } });
-  return (response.status === 204 ? undefined : await response.json()) as T;
-}
-
-/** Changes what still is as the caller saw it (412 otherwise). */
-export async function patch<T>(path: string, body: unknown, version?: number): Promise<T> {
-  const headers: Record<string, string> = version === undefined ? {} : { "If-Match": `"${version}"` };
-  return (await call("PATCH", path, { body, headers })).json() as Promise<T>;
+/** What a call answered; a no has been thrown as a `Problem` before. */
+export async function answer<Data>(call: Promise<{ data?: Data }>): Promise<Data> {
+  return (await call).data as Data;
 }

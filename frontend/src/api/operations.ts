@@ -1,98 +1,134 @@
-// The calls that the console makes, one function each.
-import { call, get, patch, post, type Query, urlOf } from "./client";
-import type * as T from "./types";
+// The calls that the console makes, one function each, over the client that the API document types.
+import { answer, api, newKey } from "./client";
+import type { components, paths } from "./schema";
+import type * as V from "./views";
 
-export type JobFilter = {
-  team?: string;
-  queue?: string;
-  state?: string[];
-  kind?: string;
-  user?: string;
-  pool?: string;
-  name_contains?: string;
-  reason?: string;
-};
+type QueryOf<Path extends keyof paths> = paths[Path] extends { get: { parameters: { query?: infer Query } } }
+  ? NonNullable<Query>
+  : never;
+type Filter<Path extends keyof paths> = Omit<QueryOf<Path>, "limit" | "cursor" | "count">;
+type Cursor = string | null | undefined;
+export type JobFilter = Filter<"/api/v1/jobs">;
+
+const keyed = (key = newKey()) => ({ header: { "Idempotency-Key": key } });
+/** Changes what still is as the caller saw it (412 otherwise). */
+const ifMatch = (version: number) => ({ "If-Match": `"${version}"` });
+const from = (cursor: Cursor) => (cursor ? { cursor } : {});
 
 export const signIn = async (username: string, password: string) => {
-  const response = await call("POST", "/auth/sign-in", {
-    query: { session: "cookie" },
-    body: { username, password },
-  });
-  return ((await response.json()) as { user: T.Me }).user;
+  const body = { username, password };
+  const query = { session: "cookie" };
+  return (await answer(api.POST("/api/v1/auth/sign-in", { params: { query }, body }))).user;
 };
-export const signOut = () => call("POST", "/auth/sign-out", { body: {} });
-export const showMe = () => get<T.Me>("/me");
-export const updateMe = (change: { locale?: T.Locale; display_name?: string }) => patch<T.Me>("/me", change);
+export const signOut = () => answer(api.POST("/api/v1/auth/sign-out", { params: keyed() }));
+export const showMe = () => answer(api.GET("/api/v1/me"));
+export const updateMe = (body: components["schemas"]["EditMe"]) => answer(api.PATCH("/api/v1/me", { body }));
 
-export const showOverview = () => get<T.Overview>("/overview");
+export const showOverview = () => answer(api.GET("/api/v1/overview"));
 export const showHistory = (pool: string, hours: number) =>
-  get<{ points: T.HistoryPoint[] }>("/overview/history", { pool, hours });
+  answer(api.GET("/api/v1/overview/history", { params: { query: { pool, hours } } }));
 
-export const listJobs = (filter: JobFilter, cursor?: string | null, limit = 50, count = false) =>
-  get<T.JobPage>("/jobs", { ...filter, limit, cursor, ...(count && { count: true }) });
-export const showJob = (id: string) => get<T.Job>(`/jobs/${id}`);
-export const explainJob = (id: string) => get<T.Explain>(`/jobs/${id}/explain`);
-export const listRuns = (id: string) => get<T.Page<T.Run>>(`/jobs/${id}/runs`, { limit: 50 });
-export const listJobEvents = (id: string, cursor?: string | null) =>
-  get<T.Page<T.Event>>(`/jobs/${id}/events`, { limit: 100, cursor });
+export const listJobs = (filter: JobFilter, cursor?: Cursor, limit = 50, count = false) =>
+  answer(
+    api.GET("/api/v1/jobs", {
+      params: { query: { ...filter, limit, ...from(cursor), ...(count && { count: true }) } },
+    }),
+  );
+export const showJob = (id: string) => answer(api.GET("/api/v1/jobs/{id}", { params: { path: { id } } }));
+export const explainJob = (id: string) =>
+  answer(api.GET("/api/v1/jobs/{id}/explain", { params: { path: { id } } }));
+export const listRuns = (id: string) =>
+  answer(api.GET("/api/v1/jobs/{id}/runs", { params: { path: { id }, query: { limit: 50 } } }));
+export const listJobEvents = (id: string, cursor?: Cursor) =>
+  answer(
+    api.GET("/api/v1/jobs/{id}/events", { params: { path: { id }, query: { limit: 100, ...from(cursor) } } }),
+  );
 export const listJobEvictions = (id: string) =>
-  get<T.Page<T.Eviction>>(`/jobs/${id}/evictions`, { limit: 50 });
-export const submitJob = (spec: T.JobSpec, key: string) => post<T.Job>("/jobs", spec, key);
+  answer(api.GET("/api/v1/jobs/{id}/evictions", { params: { path: { id }, query: { limit: 50 } } }));
+export const submitJob = (body: V.JobSpec, key: string) =>
+  answer(api.POST("/api/v1/jobs", { params: keyed(key), body }));
 export type JobAct = "cancel" | "hold" | "release" | "requeue";
 export const actOnJob = (id: string, act: JobAct, body: { reason?: string } = {}) =>
-  post<T.Job>(`/jobs/${id}/${act}`, body);
+  answer(api.POST(`/api/v1/jobs/{id}/${act}`, { params: { path: { id }, ...keyed() }, body }));
 
 /** A part of a member's log: bytes, since a part may end inside a character. */
-export async function readLog(id: string, query: Query, signal?: AbortSignal) {
-  const response = await call("GET", `/jobs/${id}/logs`, {
-    query,
+export async function readLog(id: string, query: QueryOf<"/api/v1/jobs/{id}/logs">, signal?: AbortSignal) {
+  const { data, response } = await api.GET("/api/v1/jobs/{id}/logs", {
+    params: { path: { id }, query },
+    parseAs: "arrayBuffer",
     headers: { Accept: "text/plain" },
     ...(signal && { signal }),
   });
   const number = (name: string) => Number(response.headers.get(name) ?? 0);
   return {
-    bytes: new Uint8Array(await response.arrayBuffer()),
+    bytes: new Uint8Array(data ?? new ArrayBuffer(0)),
     start: number("Reeve-Log-Start"),
     next: number("Reeve-Log-Next"),
     complete: response.headers.get("Reeve-Log-Complete") === "true",
   };
 }
 export const logDownloadUrl = (id: string, run: number, member: number) =>
-  urlOf(`/jobs/${id}/logs`, { run, member, download: true });
+  `/api/v1/jobs/${id}/logs?run=${run}&member=${member}&download=true`;
 
-export const listQueues = (team?: string) => everything<T.Queue>("/queues", { team });
-export const showQueue = (id: string) => get<T.Queue>(`/queues/${id}`);
-export const updateQueue = (queue: T.Queue, change: { state?: T.QueueState; order?: T.Queue["order"] }) =>
-  patch<T.Queue>(`/queues/${queue.id}`, change, queue.version);
-export const showLine = (id: string, cursor?: string | null) =>
-  get<T.Page<T.LinePlace>>(`/queues/${id}/line`, { limit: 200, cursor });
+export const listQueues = (filter: Filter<"/api/v1/queues"> = {}) =>
+  everything((page) => answer(api.GET("/api/v1/queues", { params: { query: { ...filter, ...page } } })));
+export const showQueue = (queue: string) =>
+  answer(api.GET("/api/v1/queues/{queue}", { params: { path: { queue } } }));
+export const updateQueue = (queue: V.Queue, body: V.EditQueue) =>
+  answer(
+    api.PATCH("/api/v1/queues/{queue}", {
+      params: { path: { queue: queue.id } },
+      headers: ifMatch(queue.version),
+      body,
+    }),
+  );
+export const showLine = (queue: string, cursor?: Cursor) =>
+  answer(
+    api.GET("/api/v1/queues/{queue}/line", {
+      params: { path: { queue }, query: { limit: 200, ...from(cursor) } },
+    }),
+  );
 
-export const listQuotas = (filter: { team?: string; pool?: string } = {}) =>
-  everything<T.Quota>("/quotas", filter);
-export const listPools = () => everything<T.Pool>("/pools");
-export const listTeams = () => everything<T.Team>("/teams");
-export const listNodes = (filter: { pool?: string; state?: string }) => everything<T.Node>("/nodes", filter);
-export const actOnNode = (id: string, act: "cordon" | "uncordon" | "drain", note?: string) =>
-  post<T.Node>(`/nodes/${id}/${act}`, note ? { note } : {});
+export const listQuotas = (filter: Filter<"/api/v1/quotas"> = {}) =>
+  everything((page) => answer(api.GET("/api/v1/quotas", { params: { query: { ...filter, ...page } } })));
+export const listPools = () =>
+  everything((page) => answer(api.GET("/api/v1/pools", { params: { query: page } })));
+export const listTeams = () =>
+  everything((page) => answer(api.GET("/api/v1/teams", { params: { query: page } })));
+export const listNodes = (filter: Filter<"/api/v1/nodes">) =>
+  everything((page) => answer(api.GET("/api/v1/nodes", { params: { query: { ...filter, ...page } } })));
+export type NodeAct = "cordon" | "uncordon" | "drain";
+export const actOnNode = (node: string, act: NodeAct, note?: string) =>
+  answer(
+    api.POST(`/api/v1/nodes/{node}/${act}`, {
+      params: { path: { node }, ...keyed() },
+      body: note ? { note } : {},
+    }),
+  );
 
-export const showLoanMatrix = (pool: string) => get<T.LoanMatrix>("/loans/matrix", { pool });
-export const listLoans = (query: { team?: string; pool?: string; open?: boolean; from?: string }) =>
-  everything<T.Loan>("/loans", query, 20);
-export const listReclaims = (
-  filter: { pool?: string; team?: string; state?: string },
-  cursor?: string | null,
-) => get<T.Page<T.Reclaim>>("/reclaims", { ...filter, limit: 20, cursor });
-export const showReclaim = (id: string) => get<T.Reclaim>(`/reclaims/${id}`);
-export const showEviction = (id: string) => get<T.Eviction>(`/evictions/${id}`);
+export const showLoanMatrix = (pool: string) =>
+  answer(api.GET("/api/v1/loans/matrix", { params: { query: { pool } } }));
+export const listLoans = (filter: Filter<"/api/v1/loans">) =>
+  everything((page) => answer(api.GET("/api/v1/loans", { params: { query: { ...filter, ...page } } })), 20);
+export const listReclaims = (filter: Filter<"/api/v1/reclaims">, cursor?: Cursor) =>
+  answer(api.GET("/api/v1/reclaims", { params: { query: { ...filter, limit: 20, ...from(cursor) } } }));
+export const showReclaim = (id: string) =>
+  answer(api.GET("/api/v1/reclaims/{id}", { params: { path: { id } } }));
+export const showEviction = (id: string) =>
+  answer(api.GET("/api/v1/evictions/{id}", { params: { path: { id } } }));
 
+type PageOf<Item> = { items: Item[]; next_cursor?: string | null };
 /** All pages of a list that stays small (pools, teams, quotas …), bounded. */
-async function everything<Item>(path: string, query: Query = {}, mostPages = 50): Promise<Item[]> {
+async function everything<Item>(
+  load: (page: { limit: number; cursor?: string }) => Promise<PageOf<Item>>,
+  mostPages = 50,
+): Promise<Item[]> {
   const items: Item[] = [];
-  let cursor: string | null = null;
+  let cursor: Cursor = null;
   for (let page = 0; page < mostPages; page += 1) {
-    const answer: T.Page<Item> = await get<T.Page<Item>>(path, { ...query, limit: 200, cursor });
-    items.push(...answer.items);
-    cursor = answer.next_cursor;
+    const found: PageOf<Item> = await load({ limit: 200, ...from(cursor) });
+    items.push(...found.items);
+    cursor = found.next_cursor;
     if (!cursor) break;
   }
   return items;

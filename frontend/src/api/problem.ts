@@ -1,4 +1,4 @@
-import type { ProblemBody } from "./types";
+import type { ProblemBody } from "./views";
 
 /** An answer that says no, as the server put it (RFC 9457), or a failure to reach it (`unreachable`). */
 export class Problem extends Error {

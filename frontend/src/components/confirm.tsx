@@ -28,7 +28,7 @@ export function ConfirmProvider({ children }: { children: ReactNode }) {
   return (
     <Context.Provider value={ask}>
       {children}
-      <Dialog open={question !== null} title={question?.title ?? ""} onClose={close}>
+      <Dialog open={question != null} title={question?.title ?? ""} onClose={close}>
         {question?.content && <p>{question.content}</p>}
         <div className="dialog-actions">
           <Button onClick={close}>{t("action.back")}</Button>

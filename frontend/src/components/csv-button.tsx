@@ -28,7 +28,7 @@ export function CsvButton<Row>({ name, columns, rows }: Props<Row>) {
   };
   return (
     <>
-      <Button onClick={run} loading={count !== null}>
+      <Button onClick={run} loading={count != null}>
         {count ? t("csv.progress", { rows: n(count) }) : t("csv.button")}
       </Button>
       {error ? <ProblemAlert error={error} /> : null}

@@ -1,6 +1,6 @@
 import { createLink, Link } from "@tanstack/react-router";
 import { Button, type ButtonProps } from "antd";
-import type { JobRef } from "../api/types";
+import type { JobRef } from "../api/views";
 
 /** A button that leads somewhere: a real link, looking like what it stands beside. */
 export const ButtonLink = createLink(({ primary, ...rest }: ButtonProps & { primary?: boolean }) => (

@@ -42,7 +42,7 @@ export function Facts({ items }: { items: [string, ReactNode][] }) {
   return (
     <dl className="facts">
       {items
-        .filter(([, value]) => value !== null && value !== undefined && value !== "")
+        .filter(([, value]) => value != null && value !== undefined && value !== "")
         .map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>

@@ -1,5 +1,5 @@
 import { useId } from "react";
-import type { Quota } from "../api/types";
+import type { Quota } from "../api/views";
 import { quotaShape, type Segment } from "../lib/quota-shape";
 import { quotaWords } from "../lib/quota-words";
 import { useText } from "../lib/use-text";
@@ -45,7 +45,7 @@ export function QuotaBar({ quota, compact = false }: Props) {
           y1={0}
           y2={HEIGHT + 8}
         />
-        {shape.limit !== null && (
+        {shape.limit != null && (
           <line
             className={`limit-mark${shape.limitBeyond ? " beyond" : ""}`}
             x1={at(shape.limit)}

@@ -1,6 +1,6 @@
 import { Tag } from "antd";
 import type { ReactNode } from "react";
-import type { Job, JobState, Outcome, QueueState, ReclaimState } from "../api/types";
+import type { Job, JobState, Outcome, QueueState, ReclaimState } from "../api/views";
 import { useText } from "../lib/use-text";
 import {
   AlertIcon,

@@ -1,6 +1,6 @@
 import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
-import type { Locale } from "../api/types";
+import type { Locale } from "../api/views";
 import en from "./en.json";
 import zhCN from "./zh-CN.json";
 

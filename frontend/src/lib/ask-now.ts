@@ -1,4 +1,4 @@
-import type { Pool, Quota } from "../api/types";
+import type { Pool, Quota } from "../api/views";
 
 export type AskNow = {
   asks: number;
@@ -26,7 +26,7 @@ export function askNow(
   const insideGpus = Math.min(asks, left);
   const above = asks - insideGpus;
   const room =
-    quota.borrow_limit_gpus === null
+    quota.borrow_limit_gpus == null
       ? Number.POSITIVE_INFINITY
       : Math.max(0, quota.borrow_limit_gpus - quota.use.borrowed_gpus);
   const loanGpus = Math.min(above, room);

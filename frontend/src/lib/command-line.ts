@@ -6,7 +6,7 @@ export function splitCommand(line: string): { words: string[]; open: boolean } {
   let quote: '"' | "'" | null = null;
   for (let at = 0; at < line.length; at += 1) {
     const char = line[at] as string;
-    if (quote === null && /\s/.test(char)) {
+    if (quote == null && /\s/.test(char)) {
       if (inWord) words.push(word);
       word = "";
       inWord = false;
@@ -14,7 +14,7 @@ export function splitCommand(line: string): { words: string[]; open: boolean } {
       at += 1;
       word += line[at];
       inWord = true;
-    } else if (quote === null && (char === '"' || char === "'")) {
+    } else if (quote == null && (char === '"' || char === "'")) {
       quote = char;
       inWord = true;
     } else if (char === quote) {
@@ -25,7 +25,7 @@ export function splitCommand(line: string): { words: string[]; open: boolean } {
     }
   }
   if (inWord) words.push(word);
-  return { words, open: quote !== null };
+  return { words, open: quote != null };
 }
 
 const PLAIN = /^[\w@%+=:,./-]+$/;

@@ -6,7 +6,7 @@ export type Column<Row> = { head: string; cell: (row: Row) => Cell };
 const RUNS = /^[=+\-@\t\r]/;
 
 export function csvCell(value: Cell): string {
-  if (value === null || value === undefined) return "";
+  if (value == null || value === undefined) return "";
   if (typeof value !== "string") return String(value);
   const plain = RUNS.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
@@ -20,16 +20,16 @@ export function csvOf<Row>(columns: Column<Row>[], rows: Row[]): string {
 
 /** Every row that the filter matches, page after page. */
 export async function allPages<Row>(
-  load: (cursor: string | null) => Promise<{ items: Row[]; next_cursor: string | null }>,
+  load: (cursor: string | null) => Promise<{ items: Row[]; next_cursor?: string | null }>,
   onProgress: (rows: number) => void = () => {},
 ): Promise<Row[]> {
   const rows: Row[] = [];
   let cursor: string | null = null;
   do {
-    const page: { items: Row[]; next_cursor: string | null } = await load(cursor);
+    const page: { items: Row[]; next_cursor?: string | null } = await load(cursor);
     for (const row of page.items) rows.push(row);
     onProgress(rows.length);
-    cursor = page.next_cursor;
+    cursor = page.next_cursor ?? null;
   } while (cursor);
   return rows;
 }

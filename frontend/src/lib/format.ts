@@ -1,5 +1,5 @@
 // Numbers, times and durations as the reader's language writes them.
-import type { Locale } from "../api/types";
+import type { Locale } from "../api/views";
 
 export function formatNumber(value: number, locale: Locale, digits = 2): string {
   return new Intl.NumberFormat(locale, { maximumFractionDigits: digits }).format(value);

@@ -1,4 +1,4 @@
-import type { Eviction } from "../api/types";
+import type { Eviction } from "../api/views";
 
 export type LeaveSpan = {
   /** Percent of the drawn width. */
@@ -18,14 +18,14 @@ export function leaveSpan(
 ): LeaveSpan {
   const start = Date.parse(eviction.notified_at);
   const grace = Date.parse(eviction.leave_by);
-  const left = eviction.vacated_at === null ? now : Date.parse(eviction.vacated_at);
+  const left = eviction.vacated_at == null ? now : Date.parse(eviction.vacated_at);
   const width = Math.max(grace, left, start + 1) - start;
   const at = (time: number) => Math.max(0, Math.min(100, ((time - start) / width) * 100));
   return {
     graceTo: at(grace),
     leftAt: at(left),
-    checkpointAt: eviction.checkpointed_at === null ? null : at(Date.parse(eviction.checkpointed_at)),
+    checkpointAt: eviction.checkpointed_at == null ? null : at(Date.parse(eviction.checkpointed_at)),
     late: left > grace,
-    open: eviction.vacated_at === null,
+    open: eviction.vacated_at == null,
   };
 }

@@ -1,4 +1,4 @@
-import type { Loan } from "../api/types";
+import type { Loan } from "../api/views";
 
 export type LoanStep = { at: string; borrowed: number; lent: number };
 
@@ -14,10 +14,10 @@ export function loanSteps(loans: Loan[], teamId: string, from: string, to: strin
   };
   for (const loan of loans) {
     const kind = loan.borrower.id === teamId ? "borrowed" : loan.lender?.id === teamId ? "lent" : null;
-    const end = loan.ended_at === null ? null : Date.parse(loan.ended_at);
-    if (!kind || (end !== null && end <= start)) continue;
+    const end = loan.ended_at == null ? null : Date.parse(loan.ended_at);
+    if (!kind || (end != null && end <= start)) continue;
     add(Date.parse(loan.started_at), kind, loan.gpus);
-    if (end !== null) add(end, kind, -loan.gpus);
+    if (end != null) add(end, kind, -loan.gpus);
   }
   let borrowed = 0;
   let lent = 0;

@@ -1,4 +1,4 @@
-import type { Locale, Quota } from "../api/types";
+import type { Locale, Quota } from "../api/views";
 import { compareNames } from "./format";
 import { type QuotaRow, quotaTree } from "./quota-tree";
 

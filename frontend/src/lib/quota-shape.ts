@@ -1,4 +1,4 @@
-import type { Quota } from "../api/types";
+import type { Quota } from "../api/views";
 
 export type Segment = { kind: "used" | "lent" | "free" | "borrowed" | "over"; from: number; to: number };
 export type QuotaShape = {
@@ -22,13 +22,13 @@ const FURTHEST = 2;
 export function quotaShape(quota: Pick<Quota, "guaranteed_gpus" | "borrow_limit_gpus" | "use">): QuotaShape {
   const guaranteed = quota.guaranteed_gpus;
   const { use } = quota;
-  const limit = quota.borrow_limit_gpus === null ? null : guaranteed + quota.borrow_limit_gpus;
+  const limit = quota.borrow_limit_gpus == null ? null : guaranteed + quota.borrow_limit_gpus;
   const used = Math.min(use.guaranteed_used_gpus, guaranteed);
   const lentTo = Math.min(used + use.lent_gpus, guaranteed);
   const end = guaranteed + use.borrowed_gpus;
-  const allowedEnd = limit === null ? end : Math.min(end, limit);
+  const allowedEnd = limit == null ? end : Math.min(end, limit);
   const needed = Math.max(guaranteed, end, 1);
-  const wanted = limit === null ? needed * 1.15 : Math.max(needed, limit * 1.02);
+  const wanted = limit == null ? needed * 1.15 : Math.max(needed, limit * 1.02);
   const scale = Math.min(wanted, needed * FURTHEST);
   const segments: Segment[] = [
     { kind: "used", from: 0, to: used },
@@ -42,9 +42,9 @@ export function quotaShape(quota: Pick<Quota, "guaranteed_gpus" | "borrow_limit_
     segments: segments.filter((segment) => segment.to > segment.from),
     guaranteed,
     limit,
-    limitBeyond: limit !== null && limit > scale,
+    limitBeyond: limit != null && limit > scale,
     zeroQuota: guaranteed === 0,
-    overLimitGpus: limit === null ? 0 : Math.max(0, end - limit),
+    overLimitGpus: limit == null ? 0 : Math.max(0, end - limit),
     reclaimDue: use.reclaim_due,
   };
 }

@@ -1,4 +1,4 @@
-import type { Locale, Quota } from "../api/types";
+import type { Locale, Quota } from "../api/views";
 import { compareNames } from "./format";
 
 export type QuotaRow = { quota: Quota; depth: number };

@@ -1,5 +1,5 @@
 import type { TFunction } from "i18next";
-import type { Quota } from "../api/types";
+import type { Quota } from "../api/views";
 import { quotaShape } from "./quota-shape";
 
 /** The bar in words: "64 of 64 used, 16 borrowed, 0 lent, limit 96". */
@@ -17,7 +17,7 @@ export function quotaWords(
         t("quota.borrowed", { gpus: n(use.borrowed_gpus) }),
         t("quota.lent", { gpus: n(use.lent_gpus) }),
       ];
-  parts.push(shape.limit === null ? t("quota.no_limit") : t("quota.limit", { gpus: n(shape.limit) }));
+  parts.push(shape.limit == null ? t("quota.no_limit") : t("quota.limit", { gpus: n(shape.limit) }));
   if (use.leaving_gpus > 0) parts.push(t("quota.leaving", { gpus: n(use.leaving_gpus) }));
   if (use.pending_gpus > 0) parts.push(t("quota.pending", { gpus: n(use.pending_gpus) }));
   return parts.join(t("quota.separator"));

@@ -14,7 +14,7 @@ export function parseSearch(text: string): Search {
 export function stringifySearch(search: Record<string, unknown>): string {
   const out = new URLSearchParams();
   for (const [name, value] of Object.entries(search)) {
-    if (value === undefined || value === null || value === "" || value === false) continue;
+    if (value === undefined || value == null || value === "" || value === false) continue;
     for (const one of Array.isArray(value) ? value : [value]) out.append(name, String(one));
   }
   const text = out.toString();

@@ -1,6 +1,6 @@
 import { useCallback } from "react";
 import { useTranslation } from "react-i18next";
-import type { Locale, Sentence } from "../api/types";
+import type { Locale, Sentence } from "../api/views";
 import { formatDateTime, formatDuration, formatNumber, formatPercent, formatTime } from "./format";
 
 /** The page's words and numbers in the reader's language. */

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { showJob } from "../api/operations";
 import { Problem } from "../api/problem";
-import type { Job } from "../api/types";
+import type { Job } from "../api/views";
 import { Answer, Nothing } from "../components/feedback";
 import { Facts, Page, Section } from "../components/page";
 import { JobMark } from "../components/tags";
@@ -133,10 +133,10 @@ function JobFacts({ job }: { job: Job }) {
                 all: n(job.gpus_total),
               }),
         ],
-        [t("submit.gpu_milli"), job.gpu_milli === null ? null : n(job.gpu_milli)],
+        [t("submit.gpu_milli"), job.gpu_milli == null ? null : n(job.gpu_milli)],
         [
           t("submit.gpu_memory_mib"),
-          job.gpu_memory_mib === null ? null : formatMib(job.gpu_memory_mib, locale),
+          job.gpu_memory_mib == null ? null : formatMib(job.gpu_memory_mib, locale),
         ],
         [t("submit.cpu_milli"), job.cpu_milli ? n(job.cpu_milli) : null],
         [t("submit.memory_mib"), job.memory_mib ? formatMib(job.memory_mib, locale) : null],
@@ -145,7 +145,7 @@ function JobFacts({ job }: { job: Job }) {
         [t("submit.require_topology"), job.require_topology],
         [t("submit.prefer_topology"), job.prefer_topology],
         [t("submit.node_labels"), pairs(job.node_labels)],
-        [t("submit.time_limit"), job.time_limit_secs === null ? null : duration(job.time_limit_secs)],
+        [t("submit.time_limit"), job.time_limit_secs == null ? null : duration(job.time_limit_secs)],
         [t("submit.checkpoint"), word("checkpoint", job.checkpoint)],
         [t("submit.preemptible"), yes(job.preemptible)],
         [t("field.submitted"), <When key="submitted" at={job.submitted_at} />],

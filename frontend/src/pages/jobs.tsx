@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Button, Input } from "antd";
 import { useMemo } from "react";
 import { type JobFilter, listJobs } from "../api/operations";
-import { type JobCounts, KINDS, REASON_CODES } from "../api/types";
+import { type JobCounts, KINDS, REASON_CODES } from "../api/views";
 import { ChoosePool, ChooseTeam, ChooseWord } from "../components/choose";
 import { CsvButton } from "../components/csv-button";
 import { Answer, Nothing } from "../components/feedback";
@@ -24,7 +24,7 @@ export function JobsPage() {
   const filter: JobFilter = search;
   const jobs = useInfiniteQuery({
     queryKey: ["jobs", "list", JSON.stringify(filter)],
-    queryFn: ({ pageParam }) => listJobs(filter, pageParam, 100, pageParam === null),
+    queryFn: ({ pageParam }) => listJobs(filter, pageParam, 100, pageParam == null),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
     maxPages: 100,

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Button } from "antd";
 import { listNodes } from "../api/operations";
-import type { Node } from "../api/types";
+import type { Node } from "../api/views";
 import { ChoosePool, ChooseWord } from "../components/choose";
 import { Answer, Nothing } from "../components/feedback";
 import { Page } from "../components/page";

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { showOverview } from "../api/operations";
-import type { Overview, Pool, Quota } from "../api/types";
+import type { Overview, Pool, Quota } from "../api/views";
 import { ChoosePool } from "../components/choose";
 import { Answer, Nothing } from "../components/feedback";
 import { AlertIcon } from "../components/icons";

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { listQuotas, showLine, showQueue } from "../api/operations";
-import type { LinePlace, Queue } from "../api/types";
+import type { LinePlace, Queue } from "../api/views";
 import { Answer, Nothing } from "../components/feedback";
 import { ButtonLink, JobLink } from "../components/links";
 import { Facts, Page, Section } from "../components/page";
@@ -57,7 +57,7 @@ function Body({ queue }: { queue: Queue }) {
     queryFn: () => showLine(queue.id),
     refetchInterval: 30_000,
   });
-  const limit = (value: number | null) => (value === null ? t("queue.unlimited") : n(value));
+  const limit = (value: number | null | undefined) => (value == null ? t("queue.unlimited") : n(value));
   return (
     <>
       <Facts
@@ -99,7 +99,7 @@ function Body({ queue }: { queue: Queue }) {
         </Answer>
       </Section>
       <Section title={t("queue.line")}>
-        <Answer of={line}>{(page) => <Line places={page.items} more={page.next_cursor !== null} />}</Answer>
+        <Answer of={line}>{(page) => <Line places={page.items} more={page.next_cursor != null} />}</Answer>
       </Section>
       <LoanPartners team={queue.team} />
       <TeamLoanHistory team={queue.team} />

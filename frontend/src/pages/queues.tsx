@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Input } from "antd";
 import { useMemo } from "react";
 import { listQueues, listQuotas } from "../api/operations";
-import type { Queue, Quota } from "../api/types";
+import type { Queue, Quota } from "../api/views";
 import { ChoosePool, ChooseWord } from "../components/choose";
 import { CsvButton } from "../components/csv-button";
 import { Answer, Nothing } from "../components/feedback";

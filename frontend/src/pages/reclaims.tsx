@@ -2,7 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Button } from "antd";
 import { listReclaims } from "../api/operations";
-import { type Eviction, RECLAIM_STATES, type Reclaim } from "../api/types";
+import { type Eviction, RECLAIM_STATES, type Reclaim } from "../api/views";
 import { ChoosePool, ChooseTeam, ChooseWord, usePools } from "../components/choose";
 import { CsvButton } from "../components/csv-button";
 import { Answer, Nothing } from "../components/feedback";

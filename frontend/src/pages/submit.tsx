@@ -5,7 +5,7 @@ import { useRef, useState } from "react";
 import { newKey } from "../api/client";
 import { showJob, submitJob } from "../api/operations";
 import { fieldOf, Problem } from "../api/problem";
-import type { Job } from "../api/types";
+import type { Job } from "../api/views";
 import { Answer, ProblemAlert } from "../components/feedback";
 import { Page } from "../components/page";
 import { useText } from "../lib/use-text";
@@ -84,7 +84,7 @@ function SubmitForm({ copy }: { copy: Job | null }) {
     >
       <div className="submit-fields">
         <MainFields team={values?.team} />
-        <MoreFields open={copy !== null} />
+        <MoreFields open={copy != null} />
         {error ? <ProblemAlert error={error} /> : null}
         <Button type="primary" htmlType="submit" size="large" loading={busy}>
           {t("submit.button")}

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import type { Locale } from "../api/types";
+import type { Locale } from "../api/views";
 import { changeLocale, chooseLocale } from "../i18n";
 
 export type Theme = "light" | "dark" | "system";

@@ -1,5 +1,5 @@
 import { Button, Dropdown, Segmented } from "antd";
-import type { Me } from "../api/types";
+import type { Me } from "../api/views";
 import { useText } from "../lib/use-text";
 import { useChooseLocale, useSignOut } from "../session";
 import { setTheme, type Theme, usePreferences } from "../settings/preferences";

@@ -1,8 +1,10 @@
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { Spin } from "antd";
 import { useEffect, useRef } from "react";
+import { LOCALES } from "../api/views";
 import { ConfirmProvider } from "../components/confirm";
 import { ProblemAlert } from "../components/feedback";
+import { oneOf } from "../lib/search-params";
 import { useText } from "../lib/use-text";
 import { LiveProvider } from "../live/context";
 import { SignInPage } from "../pages/sign-in";
@@ -17,7 +19,7 @@ export function Shell() {
   const { t } = useText();
   const me = useMe();
   const { locale } = usePreferences();
-  const own = me.data?.locale;
+  const own = oneOf(LOCALES, me.data?.locale);
   useEffect(() => {
     // The person's language on the server counts in a browser where none was chosen.
     if (own && !locale) setLocale(own);

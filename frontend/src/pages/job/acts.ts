@@ -1,5 +1,5 @@
 import type { JobAct } from "../../api/operations";
-import type { Job } from "../../api/types";
+import type { Job } from "../../api/views";
 
 const FINAL = ["succeeded", "failed", "cancelled"];
 export const isFinal = (job: Pick<Job, "state">) => FINAL.includes(job.state);

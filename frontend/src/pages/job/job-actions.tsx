@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Button } from "antd";
 import { useState } from "react";
 import { actOnJob, type JobAct } from "../../api/operations";
-import type { Job } from "../../api/types";
+import type { Job } from "../../api/views";
 import { useConfirm } from "../../components/confirm";
 import { ProblemAlert } from "../../components/feedback";
 import { ButtonLink } from "../../components/links";

@@ -2,7 +2,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Button, InputNumber, Switch } from "antd";
 import { useEffect, useRef, useState } from "react";
 import { logDownloadUrl } from "../../api/operations";
-import type { Job } from "../../api/types";
+import type { Job } from "../../api/views";
 import { Nothing, ProblemAlert } from "../../components/feedback";
 import { useText } from "../../lib/use-text";
 import { useLog } from "./use-log";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { listRuns } from "../../api/operations";
-import type { Job, Member, Run } from "../../api/types";
+import type { Job, Member, Run } from "../../api/views";
 import { Answer, Nothing } from "../../components/feedback";
 import { DataTable } from "../../components/table";
 import { Until, When } from "../../components/when";
@@ -32,7 +32,7 @@ export function Runs({ job }: { job: Job }) {
 function OneRun({ run }: { run: Run }) {
   const { t, n, word } = useText();
   return (
-    <details className="run" open={run.ended_at === null}>
+    <details className="run" open={run.ended_at == null}>
       <summary>
         <strong>{t("job.run", { number: n(run.number) })}</strong> {word("run_state", run.state)}
         {run.resume && ` · ${t("job.resumed")}`}
@@ -78,7 +78,7 @@ function OneRun({ run }: { run: Run }) {
 function End({ member }: { member: Member }) {
   const { t } = useText();
   const parts = [
-    member.exit_code !== null && t("job.exit_code", { code: member.exit_code }),
+    member.exit_code != null && t("job.exit_code", { code: member.exit_code }),
     member.signal && t("job.signal", { signal: member.signal }),
     member.end_detail,
   ].filter(Boolean);

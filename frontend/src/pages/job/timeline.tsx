@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Button } from "antd";
 import { listJobEvents } from "../../api/operations";
-import type { Event, Job } from "../../api/types";
+import type { Event, Job } from "../../api/views";
 import { Answer, Nothing } from "../../components/feedback";
 import { When } from "../../components/when";
 import { useText } from "../../lib/use-text";

@@ -21,14 +21,14 @@ export function useLog(job: string, run: number, member: number, follow: boolean
     let next: number | null = null;
     let decoder = new TextDecoder();
     const read = async () => {
-      const where = next === null ? { tail_bytes: TAIL_BYTES } : { offset: next, limit_bytes: PART_BYTES };
+      const where = next == null ? { tail_bytes: TAIL_BYTES } : { offset: next, limit_bytes: PART_BYTES };
       try {
         const part = await readLog(job, { run, member, ...where }, stop.signal);
         // The server dropped old text in between: what follows does not join on.
-        const gap = next !== null && part.start > next;
+        const gap = next != null && part.start > next;
         if (gap) decoder = new TextDecoder();
         const text = decoder.decode(part.bytes, { stream: true });
-        const first = next === null;
+        const first = next == null;
         next = part.next;
         setLog((before) => ({
           text: ((first ? "" : before.text) + text).slice(-MOST_CHARS),

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { explainJob } from "../../api/operations";
-import type { Explain, Job } from "../../api/types";
+import type { Explain, Job } from "../../api/views";
 import { Answer } from "../../components/feedback";
 import { ClockIcon } from "../../components/icons";
 import { ButtonLink, JobLink } from "../../components/links";
@@ -40,7 +40,7 @@ function Body({ job, explain }: { job: Job; explain: Explain }) {
       )}
       <p className="quiet">
         {word("reason", explain.verdict.code)}
-        {explain.position !== null && ` · ${t("verdict.position", { position: n(explain.position) })}`} ·{" "}
+        {explain.position != null && ` · ${t("verdict.position", { position: n(explain.position) })}`} ·{" "}
         {t("verdict.as_of")} <When at={explain.as_of} short />
       </p>
       {explain.others.length > 0 && (

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Button } from "antd";
 import { useState } from "react";
 import { actOnJob, type JobAct } from "../../api/operations";
-import type { Job } from "../../api/types";
+import type { Job } from "../../api/views";
 import { useConfirm } from "../../components/confirm";
 import { ProblemAlert } from "../../components/feedback";
 import { useText } from "../../lib/use-text";
@@ -54,14 +54,14 @@ export function BulkActions({ jobs, onDone }: { jobs: Job[]; onDone: () => void 
               <Button
                 key={act}
                 danger={act === "cancel"}
-                disabled={count === 0 || done !== null}
+                disabled={count === 0 || done != null}
                 onClick={() => ask(act, count)}
               >
                 {t(`act.${act}`)} ({n(count)})
               </Button>
             );
           })}
-          {done !== null && <span>{t("bulk.progress", { done: n(done), all: n(jobs.length) })}</span>}
+          {done != null && <span>{t("bulk.progress", { done: n(done), all: n(jobs.length) })}</span>}
         </>
       )}
       {failed.map(({ job, error }) => (

@@ -1,4 +1,4 @@
-import type { Job } from "../../api/types";
+import type { Job } from "../../api/views";
 import type { Column } from "../../lib/csv";
 
 // Heads are the API's names: what reads the file need not know the reader's language.

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { Job } from "../../api/types";
+import type { Job } from "../../api/views";
 import { JobLink } from "../../components/links";
 import { DataTable } from "../../components/table";
 import { JobMark } from "../../components/tags";

@@ -1,4 +1,4 @@
-import { JOB_STATES, type JobCounts, type JobState } from "../../api/types";
+import { JOB_STATES, type JobCounts, type JobState } from "../../api/views";
 import { useText } from "../../lib/use-text";
 
 type Props = {

@@ -1,4 +1,4 @@
-import type { Node } from "../../api/types";
+import type { Node } from "../../api/views";
 
 /** GPUs that a job could get on the node now, shares counted as parts. */
 export function freeOf(node: Node): number {

@@ -1,4 +1,4 @@
-import type { Gpu, Node } from "../../api/types";
+import type { Gpu, Node } from "../../api/views";
 import { useText } from "../../lib/use-text";
 import { NodeActions } from "./node-actions";
 

@@ -1,11 +1,11 @@
 import { useNavigate } from "@tanstack/react-router";
-import type { NeedsMe } from "../../api/types";
+import type { Need } from "../../api/views";
 import { AlertIcon } from "../../components/icons";
 import { Section } from "../../components/page";
 import { useText } from "../../lib/use-text";
 
 /** What waits for the reader. Nothing waiting is said too: an empty place would leave doubt. */
-export function NeedsYou({ items }: { items: NeedsMe[] }) {
+export function NeedsYou({ items }: { items: Need[] }) {
   const { t } = useText();
   const navigate = useNavigate();
   if (items.length === 0) return <p className="quiet needs-none">{t("needs.none")}</p>;
@@ -35,4 +35,4 @@ export function NeedsYou({ items }: { items: NeedsMe[] }) {
   );
 }
 
-const keyOf = (item: NeedsMe) => item.text_key.replace(/^needs(_me)?\./, "").replaceAll(".", "_");
+const keyOf = (item: Need) => item.text_key.replace(/^needs(_me)?\./, "").replaceAll(".", "_");

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Button } from "antd";
 import { useMemo, useState } from "react";
 import { showHistory } from "../../api/operations";
-import type { HistoryPoint } from "../../api/types";
+import type { HistoryPoint } from "../../api/views";
 import { Answer, Nothing } from "../../components/feedback";
 import { COLORS, LazyAreaChart } from "../../components/lazy-chart";
 import { DataTable } from "../../components/table";

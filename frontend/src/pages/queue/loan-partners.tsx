@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { listLoans } from "../../api/operations";
-import type { TeamRef } from "../../api/types";
+import type { TeamRef } from "../../api/views";
 import { Answer, Nothing } from "../../components/feedback";
 import { Section } from "../../components/page";
 import { DataTable } from "../../components/table";

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Button } from "antd";
 import { useMemo, useState } from "react";
 import { listLoans, listReclaims } from "../../api/operations";
-import type { TeamRef } from "../../api/types";
+import type { TeamRef } from "../../api/views";
 import { Answer, Nothing } from "../../components/feedback";
 import { COLORS, LazyAreaChart } from "../../components/lazy-chart";
 import { Section } from "../../components/page";

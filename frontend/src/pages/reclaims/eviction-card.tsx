@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useId } from "react";
-import type { Eviction, Share } from "../../api/types";
+import type { Eviction, Share } from "../../api/views";
 import { LeaveIcon } from "../../components/icons";
 import { JobLink } from "../../components/links";
 import { Facts } from "../../components/page";
@@ -47,8 +47,8 @@ export function EvictionCard({ eviction, open = false }: { eviction: Eviction; o
                 why.evictor_team?.name
               ),
             ],
-            [t("eviction.evictor_priority"), why.evictor_priority === null ? null : n(why.evictor_priority)],
-            [t("eviction.victim_priority"), why.victim_priority === null ? null : n(why.victim_priority)],
+            [t("eviction.evictor_priority"), why.evictor_priority == null ? null : n(why.evictor_priority)],
+            [t("eviction.victim_priority"), why.victim_priority == null ? null : n(why.victim_priority)],
             [t("eviction.tier"), `${n(why.tier)} · ${word("tier", String(why.tier))}`],
             [t("eviction.lost"), t("eviction.lost_value", { secs: n(why.lost_gpu_secs) })],
             [t("eviction.candidates"), n(why.candidates)],

@@ -1,4 +1,4 @@
-import type { Eviction } from "../../api/types";
+import type { Eviction } from "../../api/views";
 import { toneOfOutcome } from "../../components/tags";
 import { useNow } from "../../components/when";
 import { secondsBetween } from "../../lib/format";
@@ -34,7 +34,7 @@ export function LeaveBar({ eviction }: { eviction: Eviction }) {
           height="12"
         />
         <line className="limit-mark" x1={`${span.graceTo}%`} x2={`${span.graceTo}%`} y1="0" y2="18" />
-        {span.checkpointAt !== null && (
+        {span.checkpointAt != null && (
           <circle className="leave-saved" cx={`${span.checkpointAt}%`} cy="9" r="4" />
         )}
       </svg>

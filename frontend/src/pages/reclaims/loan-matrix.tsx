@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { showLoanMatrix } from "../../api/operations";
-import type { LoanMatrix as Matrix } from "../../api/types";
+import type { LoanMatrix as Matrix } from "../../api/views";
 import { Answer, Nothing } from "../../components/feedback";
 import { Scroll } from "../../components/table";
 import { compareNames } from "../../lib/format";

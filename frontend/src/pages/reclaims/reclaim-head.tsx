@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { Reclaim } from "../../api/types";
+import type { Reclaim } from "../../api/views";
 import { JobLink } from "../../components/links";
 import { ReclaimMark } from "../../components/tags";
 import { Until, When } from "../../components/when";

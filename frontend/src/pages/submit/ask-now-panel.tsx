@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { listQuotas } from "../../api/operations";
-import type { Pool, Quota } from "../../api/types";
+import type { Pool, Quota } from "../../api/views";
 import { usePools } from "../../components/choose";
 import { Section } from "../../components/page";
 import { QuotaBar } from "../../components/quota-bar";

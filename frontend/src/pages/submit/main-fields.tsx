@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Form, Input, InputNumber, Select } from "antd";
 import { listQueues } from "../../api/operations";
-import { KINDS, PRIORITY_CLASSES } from "../../api/types";
+import { KINDS, PRIORITY_CLASSES } from "../../api/views";
 import { useTeams } from "../../components/choose";
 import { splitCommand } from "../../lib/command-line";
 import { useText } from "../../lib/use-text";
@@ -16,7 +16,7 @@ export function MainFields({ team }: { team: string | undefined }) {
   const teams = useTeams();
   const queues = useQuery({
     queryKey: ["queues", "team", team ?? ""],
-    queryFn: () => listQueues(team),
+    queryFn: () => listQueues(team ? { team } : {}),
     enabled: !!team,
   });
   const mine = new Set(

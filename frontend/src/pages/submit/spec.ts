@@ -1,4 +1,4 @@
-import type { Job, JobSpec, Kind, PriorityClass } from "../../api/types";
+import type { Job, JobSpec, Kind, PriorityClass } from "../../api/views";
 import { formatPairs, joinCommand, parsePairs, splitCommand } from "../../lib/command-line";
 
 /** What the form holds; text areas as text, empty numbers as null. */
@@ -66,7 +66,7 @@ export function specOf(values: FormValues): JobSpec {
   };
   for (const name of OPTIONAL) {
     const value = values[name];
-    if (value !== undefined && value !== null && value !== "") spec[name] = value;
+    if (value !== undefined && value != null && value !== "") spec[name] = value;
   }
   if (spec.min_replicas !== undefined || spec.max_replicas !== undefined) delete spec.replicas;
   if (values.pools?.length) spec.pools = values.pools;
@@ -122,7 +122,7 @@ export function valuesOf(job: Job | null): FormValues {
     require_topology: job.require_topology ?? "",
     prefer_topology: job.prefer_topology ?? "",
     node_labels: formatPairs(job.node_labels),
-    time_limit_minutes: job.time_limit_secs === null ? null : job.time_limit_secs / 60,
+    time_limit_minutes: job.time_limit_secs == null ? null : job.time_limit_secs / 60,
     checkpoint: job.checkpoint,
     checkpoint_signal: job.checkpoint_signal,
     max_failures: job.max_failures || null,
