@@ -1,10 +1,12 @@
 // Real Chromium against a running server: BASE_URL, REEVE_USER, REEVE_PASSWORD. REEVE_TEAM = a team to submit in.
 // Every route × theme × language has no axe violation; nothing is asked of another host; filters survive a reload;
-// a job is submitted, and why it waits is read, by keyboard alone. Exits 1 when anything fails.
+// pages change without a reload, also over a lost connection; a job is submitted, and why it waits is read, by
+// keyboard alone. Exits 1 when anything fails.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { launch, prefer, signIn } from "./chromium.mjs";
 import { keyboardRun } from "./keyboard-run.mjs";
+import { liveRun } from "./live-run.mjs";
 import { findRoutes } from "./routes.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -134,6 +136,7 @@ try {
   const steps = {
     "routes × themes × languages": () => everyRoute(browser),
     "filters survive": () => filtersSurvive(browser),
+    "live without a reload": () => liveRun(browser, site, fail),
     "keyboard only": async () => {
       const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
       await prefer(context, "en", "light");

@@ -1,7 +1,9 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { JOB_STATES, KINDS, REASON_CODES, RECLAIM_STATES } from "./api/views";
+import { HISTORY_HOURS } from "./lib/history-hours";
 import { QUEUE_SORTS, QUEUE_VIEWS } from "./lib/quota-filter";
 import { oneOf, parseSearch, someOf, stringifySearch, text } from "./lib/search-params";
+import { BrokenPage } from "./pages/broken";
 import { EvictionPage } from "./pages/eviction";
 import { JobPage } from "./pages/job";
 import { JobsPage } from "./pages/jobs";
@@ -27,7 +29,7 @@ export const overviewRoute = createRoute({
   getParentRoute: () => root,
   path: "/",
   component: OverviewPage,
-  validateSearch: search((raw) => ({ pool: text(raw.pool) })),
+  validateSearch: search((raw) => ({ pool: text(raw.pool), hours: oneOf(HISTORY_HOURS, raw.hours) })),
 });
 export const queuesRoute = createRoute({
   getParentRoute: () => root,
@@ -36,6 +38,7 @@ export const queuesRoute = createRoute({
   validateSearch: search((raw) => ({
     pool: text(raw.pool),
     name: text(raw.name),
+    team: text(raw.team),
     view: oneOf(QUEUE_VIEWS, raw.view),
     sort: oneOf(QUEUE_SORTS, raw.sort),
   })),
@@ -119,6 +122,7 @@ export const router = createRouter({
   parseSearch,
   stringifySearch,
   defaultPreload: false,
+  defaultErrorComponent: BrokenPage,
   scrollRestoration: true,
 });
 

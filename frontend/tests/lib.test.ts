@@ -3,6 +3,7 @@ import { JOB_STATES } from "../src/api/views";
 import { chooseLocale } from "../src/i18n";
 import { formatPairs, joinCommand, parsePairs, splitCommand } from "../src/lib/command-line";
 import { allPages, csvCell, csvOf } from "../src/lib/csv";
+import { eventFacts, isReport, ruleKey } from "../src/lib/event-words";
 import { compareNames, formatDuration, formatMib, formatPercent, formatUtc } from "../src/lib/format";
 import { leaveSpan } from "../src/lib/leave-span";
 import { loanSteps } from "../src/lib/loan-steps";
@@ -168,5 +169,43 @@ describe("long tables", () => {
     expect(rowsInView(10_000, 42_000, 640, 42)).toEqual({ from: 988, to: 1028 });
     expect(rowsInView(5, 99_999, 640, 42)).toEqual({ from: 5, to: 5 });
     expect(rowsInView(100, 0, 640, 42).from).toBe(0);
+  });
+});
+
+describe("what an event says", () => {
+  it("names a rule by its number", () => {
+    expect(ruleKey("2.10 the quota was lowered")).toBe("2_10");
+    expect(ruleKey("operator")).toBe("operator");
+  });
+  it("tells why somebody had to leave, and by which eviction", () => {
+    const after = { cause: "reclaim", eviction_id: "e1", members: [0, 1], state: "leaving" };
+    expect(eventFacts({ action: "job.evicted", after })).toMatchObject({
+      cause: "reclaim",
+      endCause: null,
+      evictionId: "e1",
+      members: 2,
+    });
+  });
+  it("tells a run's end apart from its eviction", () => {
+    const ended = { cause: "exit_code", exit_code: 3, run_number: 2, signal: null };
+    expect(eventFacts({ action: "job.failed", after: ended })).toMatchObject({
+      endCause: "exit_code",
+      exitCode: 3,
+      run: 2,
+      signal: null,
+    });
+    const evicted = { cause: "evicted", run_number: 1 };
+    expect(eventFacts({ action: "job.requeued", after: evicted }).endCause).toBeNull();
+  });
+  it("keeps the nodes' reports apart and says when one saved", () => {
+    const event = {
+      action: "member.reported",
+      after: { member: 0, state: "leaving", checkpointed_at: "2026-01-01T00:00:00Z" },
+    };
+    expect(isReport(event)).toBe(true);
+    expect(eventFacts(event)).toMatchObject({ saved: true, member: 0, memberState: "leaving" });
+  });
+  it("reads nothing out of nothing", () => {
+    expect(eventFacts({ action: "job.held", after: null })).toMatchObject({ cause: null, members: null });
   });
 });

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
+import openapi from "../../openapi/openapi.json";
 import en from "../src/i18n/en.json";
 import zh from "../src/i18n/zh-CN.json";
 
@@ -106,6 +107,38 @@ describe("texts", () => {
     const missing = [...asked().keys]
       .filter(([key]) => !known.has(key))
       .map(([key, path]) => `${path}: ${key}`);
+    expect(missing).toEqual([]);
+  });
+  it("exist for every word of the API document", () => {
+    const groups: Record<string, string> = {
+      JobState: "state",
+      Kind: "kind",
+      PriorityClass: "priority",
+      CheckpointMode: "checkpoint",
+      ReasonCode: "reason",
+      EvictionCause: "cause",
+      EvictionOutcome: "outcome",
+      ReclaimState: "reclaim_state",
+      RunState: "run_state",
+      MemberState: "member_state",
+      NodeState: "node_state",
+      QueueOrder: "queue_order",
+      QueueState: "queue_state",
+      NeedKind: "needs",
+    };
+    /** Not shown in words: a mark on the tile, letters on the map, roles that only decide what is offered. */
+    const unshown = ["PoolMode", "GpuHealth", "Role", "PlatformRole"];
+    const schemas = Object.entries(openapi.components.schemas) as [string, { enum?: string[] }][];
+    const enums = schemas.filter(([, schema]) => schema.enum);
+    expect(enums.length).toBeGreaterThan(10);
+    const missing = enums
+      .filter(([name]) => !unshown.includes(name))
+      .flatMap(([name, schema]) =>
+        (schema.enum ?? []).map((word) =>
+          groups[name] ? `${groups[name]}.${word}` : `no group for ${name}`,
+        ),
+      )
+      .filter((key) => !texts.en.has(key) || !texts.zh.has(key));
     expect(missing).toEqual([]);
   });
   it("are all asked for", () => {

@@ -31,7 +31,7 @@ done
 password=$(sed -nE 's/^ *admin +([^ ]+).*/\1/p' "$log" | head -n 1)
 [ -n "$password" ] || { echo "the demo printed no password for admin" >&2; exit 1; }
 
-# Loans and a reclaim stand on the pages before they are looked at.
-sleep 45
 cd frontend
-BASE_URL=$address REEVE_USER=admin REEVE_PASSWORD=$password npm run --silent browser
+export BASE_URL=$address REEVE_USER=admin REEVE_PASSWORD=$password REEVE_TEAM=vision
+node browser/ready.mjs
+npm run --silent browser

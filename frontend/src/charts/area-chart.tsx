@@ -4,7 +4,8 @@ import { useText } from "../lib/use-text";
 import { useDark } from "../settings/preferences";
 import { core } from "./echarts";
 
-export type Series = { name: string; color: string; points: [string, number][]; dashed?: boolean };
+export type Pattern = "solid" | "hatched" | "faint" | "dots";
+export type Series = { name: string; color: string; pattern: Pattern; points: [string, number][] };
 export type AreaChartProps = {
   series: Series[];
   label: string;
@@ -69,13 +70,10 @@ export default function AreaChart({ series, label, stacked, marks = [], height =
         showSymbol: false,
         ...(stacked && { stack: "all" }),
         data: one.points,
-        lineStyle: { color: one.color, width: 1.5, type: one.dashed ? "dashed" : "solid" },
-        itemStyle: { color: one.color },
-        areaStyle: {
-          color: one.color,
-          opacity: 0.75,
-          decal: DECALS[index % DECALS.length],
-        },
+        // Stacked areas touch: a line of a part that is nothing would lie on its neighbour.
+        lineStyle: { color: one.color, width: stacked ? 0 : 1.5 },
+        itemStyle: { color: one.color, decal: DECALS[one.pattern] },
+        areaStyle: { color: one.color, opacity: one.pattern === "faint" ? 0.3 : 0.75 },
         ...(index === 0 &&
           marks.length > 0 && {
             markLine: {
@@ -96,11 +94,11 @@ export default function AreaChart({ series, label, stacked, marks = [], height =
   return <div ref={element} role="img" aria-label={label} className="chart" style={{ height }} />;
 }
 
-// The colour never speaks alone: solid, hatched, outline, dots.
+// The colour never speaks alone.
 const line = "rgba(0,0,0,0.35)";
-const DECALS = [
-  undefined,
-  { symbol: "rect", color: line, dashArrayX: [1, 0], dashArrayY: [2, 6], rotation: Math.PI / 4 },
-  { symbol: "none" },
-  { symbol: "circle", color: line, symbolSize: 0.7, dashArrayX: [6, 6], dashArrayY: [6, 6] },
-];
+const DECALS = {
+  solid: { color: "transparent" },
+  faint: { color: "transparent" },
+  hatched: { symbol: "rect", color: line, dashArrayX: [1, 0], dashArrayY: [2, 6], rotation: Math.PI / 4 },
+  dots: { symbol: "circle", color: line, symbolSize: 0.7, dashArrayX: [6, 6], dashArrayY: [6, 6] },
+} as const;

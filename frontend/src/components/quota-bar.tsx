@@ -23,6 +23,7 @@ export function QuotaBar({ quota, compact = false }: Props) {
   const width = (segment: Segment) =>
     `${((Math.min(segment.to, shape.scale) - segment.from) / shape.scale) * 100}%`;
   const due = shape.reclaimDue;
+  const waited = quota.use.seconds_waiting_below_guarantee;
   return (
     <div className={`quota-bar${due ? " due" : ""}${stale ? " stale" : ""}${compact ? " compact" : ""}`}>
       <svg className="quota-picture" height={HEIGHT + 8} width="100%" role="img" aria-label={words}>
@@ -60,10 +61,10 @@ export function QuotaBar({ quota, compact = false }: Props) {
         {due && (
           <strong className="flag bad">
             <AlertIcon />
-            {t("quota.reclaim_due", {
-              lent: n(quota.use.lent_gpus),
-              waiting: duration(quota.use.seconds_waiting_below_guarantee),
-            })}
+            {quota.use.lent_gpus > 0
+              ? t("quota.reclaim_due", { lent: n(quota.use.lent_gpus) })
+              : t("quota.leaving_for")}
+            {waited > 0 && ` ${t("quota.waited", { waiting: duration(waited) })}`}
           </strong>
         )}
         {shape.overLimitGpus > 0 && (

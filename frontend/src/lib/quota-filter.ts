@@ -6,6 +6,8 @@ export const QUEUE_VIEWS = ["borrowing", "lending", "starving"] as const;
 export const QUEUE_SORTS = ["starved", "borrowed", "lent", "pending", "name"] as const;
 export type QuotaFilter = {
   name?: string | undefined;
+  /** A team's slug. */
+  team?: string | undefined;
   view?: (typeof QUEUE_VIEWS)[number] | undefined;
   sort?: (typeof QUEUE_SORTS)[number] | undefined;
 };
@@ -15,6 +17,7 @@ export function pickRows(quotas: Quota[], filter: QuotaFilter, locale: Locale): 
   const wanted = filter.name?.toLowerCase();
   const kept = quotas.filter(
     ({ team, use }) =>
+      (!filter.team || team.slug === filter.team) &&
       (!wanted || `${team.slug} ${team.name}`.toLowerCase().includes(wanted)) &&
       (filter.view !== "borrowing" || use.borrowed_gpus > 0) &&
       (filter.view !== "lending" || use.lent_gpus > 0) &&

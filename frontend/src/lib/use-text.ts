@@ -1,6 +1,7 @@
 import { useCallback } from "react";
 import { useTranslation } from "react-i18next";
 import type { Locale, Sentence } from "../api/views";
+import { ruleKey } from "./event-words";
 import { formatDateTime, formatDuration, formatNumber, formatPercent, formatTime } from "./format";
 
 /** The page's words and numbers in the reader's language. */
@@ -11,8 +12,11 @@ export function useText() {
   /** A word for a code; a code that has no word yet stands for itself. */
   const word = (group: string, code: string) =>
     t(`${group}.${code}`, { defaultValue: code.replaceAll("_", " ") });
+  /** A rule by its number in the rule book; one that has no words here speaks for itself. */
+  const ruleWord = (rule: string) => t(`rule.${ruleKey(rule)}`, { defaultValue: rule });
   return {
     t,
+    ruleWord,
     locale,
     n,
     word,

@@ -5,6 +5,7 @@ import { Problem } from "../api/problem";
 import type { Job } from "../api/views";
 import { Answer, Nothing } from "../components/feedback";
 import { Facts, Page, Section } from "../components/page";
+import { Scroll } from "../components/table";
 import { JobMark } from "../components/tags";
 import { Until, When } from "../components/when";
 import { joinCommand } from "../lib/command-line";
@@ -51,6 +52,10 @@ function Body({ job }: { job: Job }) {
       {job.state === "queued" ? <Verdict job={job} /> : <Standing job={job} />}
       <Section title={t("job.facts")}>
         <JobFacts job={job} />
+        <h3>{t("field.command")}</h3>
+        <Scroll label={t("field.command")} maxHeight>
+          <pre className="command">{joinCommand(job.command)}</pre>
+        </Scroll>
       </Section>
       <JobEvictions job={job} />
       <Section title={t("job.runs")}>
@@ -144,10 +149,15 @@ function JobFacts({ job }: { job: Job }) {
         [t("submit.gpu_model"), job.gpu_model],
         [t("submit.require_topology"), job.require_topology],
         [t("submit.prefer_topology"), job.prefer_topology],
-        [t("submit.node_labels"), pairs(job.node_labels)],
+        [t("job.node_labels"), pairs(job.node_labels)],
         [t("submit.time_limit"), job.time_limit_secs == null ? null : duration(job.time_limit_secs)],
         [t("submit.checkpoint"), word("checkpoint", job.checkpoint)],
-        [t("submit.preemptible"), yes(job.preemptible)],
+        [t("job.preemptible"), yes(job.preemptible)],
+        [t("job.evict_others"), job.evict_others ? null : yes(false)],
+        [t("job.requeue"), job.requeue ? null : yes(false)],
+        [t("submit.max_failures"), job.max_failures ? n(job.max_failures) : null],
+        [t("submit.rdma"), job.rdma ? yes(true) : null],
+        [t("submit.working_dir"), job.working_dir && <code key="dir">{job.working_dir}</code>],
         [t("field.submitted"), <When key="submitted" at={job.submitted_at} />],
         [t("field.started"), job.started_at && <When key="started" at={job.started_at} />],
         [t("field.finished"), job.finished_at && <When key="finished" at={job.finished_at} />],
@@ -158,13 +168,8 @@ function JobFacts({ job }: { job: Job }) {
         [t("job.run_number"), n(job.run_number)],
         [t("job.eviction_count"), n(job.eviction_count)],
         [t("job.failure_count"), n(job.failure_count)],
-        [t("submit.labels"), pairs(job.labels)],
-        [
-          t("field.command"),
-          <code key="command" className="command">
-            {joinCommand(job.command)}
-          </code>,
-        ],
+        [t("job.labels"), pairs(job.labels)],
+        [t("job.env"), pairs(job.env)],
         [t("field.id"), <code key="id">{job.id}</code>],
       ]}
     />

@@ -34,8 +34,11 @@ export function OverviewPage() {
 
 function Body({ overview }: { overview: Overview }) {
   const { t } = useText();
-  const { pool } = useSearch({ from: "/" });
+  const search = useSearch({ from: "/" });
+  const { pool, hours } = search;
   const navigate = useNavigate({ from: "/" });
+  const set = (change: Partial<typeof search>) =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   const shownPool = overview.pools.find((one) => one.slug === pool) ?? overview.pools[0];
   if (overview.pools.length === 0) {
     return <Nothing why={t("overview.no_pool")} next={t("overview.no_pool_next")} />;
@@ -53,20 +56,16 @@ function Body({ overview }: { overview: Overview }) {
         <QuotaList quotas={overview.teams} />
       </Section>
       {shownPool && (
-        <Section
-          title={t("overview.history")}
+        <PoolHistory
+          pool={shownPool.slug}
+          chosenHours={hours}
+          onHours={(next) => set({ hours: next })}
           extra={
             overview.pools.length > 1 && (
-              <ChoosePool
-                value={shownPool.slug}
-                all={false}
-                onChange={(next) => void navigate({ search: { pool: next }, replace: true })}
-              />
+              <ChoosePool value={shownPool.slug} all={false} onChange={(next) => set({ pool: next })} />
             )
           }
-        >
-          <PoolHistory pool={shownPool.slug} />
-        </Section>
+        />
       )}
     </>
   );

@@ -114,6 +114,14 @@ function Line({ places, more }: { places: LinePlace[]; more: boolean }) {
   const largest = Math.max(...places.map((place) => place.gpus_total), 1);
   return (
     <>
+      <ul className="quota-legend" aria-hidden="true">
+        <li>
+          <span className="block-key used" /> {t("queue.line_running")}
+        </li>
+        <li>
+          <span className="block-key pending" /> {t("queue.line_waiting")}
+        </li>
+      </ul>
       <ol className="line" aria-label={t("queue.line_label")}>
         {places.map((place) => (
           <li key={place.job.id} style={{ flexBasis: `${7 + (place.gpus_total / largest) * 11}rem` }}>
@@ -123,6 +131,9 @@ function Line({ places, more }: { places: LinePlace[]; more: boolean }) {
               className={`block ${place.state === "queued" ? "pending" : "used"}`}
             >
               <span className="quiet">{n(place.position)}</span>
+              <span className="hidden">
+                {t(place.state === "queued" ? "queue.line_waiting" : "queue.line_running")}
+              </span>
               <span className="block-name">{place.job.name}</span>
               <strong>{t("unit.gpus", { gpus: n(place.gpus_total) })}</strong>
             </Link>
@@ -144,7 +155,16 @@ function Line({ places, more }: { places: LinePlace[]; more: boolean }) {
             head: t("field.priority"),
             cell: (place) => word("priority", place.priority_class),
           },
-          { key: "since", head: t("field.waiting"), cell: (place) => <Since from={place.submitted_at} /> },
+          {
+            key: "since",
+            head: t("field.waiting"),
+            cell: (place) =>
+              place.state === "queued" ? (
+                <Since from={place.submitted_at} />
+              ) : (
+                <span className="quiet">–</span>
+              ),
+          },
           {
             key: "reason",
             head: t("field.reason"),

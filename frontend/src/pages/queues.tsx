@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { Input } from "antd";
+import { Button, Input } from "antd";
 import { useMemo } from "react";
 import { listQueues, listQuotas } from "../api/operations";
 import type { Queue, Quota } from "../api/views";
@@ -58,6 +58,9 @@ export function QueuesPage() {
           value={search.sort}
           onChange={(sort) => set({ sort: sort as QuotaFilter["sort"] })}
         />
+        {search.team && (
+          <Button onClick={() => set({ team: undefined })}>{t("queues.team", { team: search.team })}</Button>
+        )}
         <CsvButton name="reeve-quotas" columns={CSV} rows={() => rows.map((row) => row.quota)} />
       </div>
       <Answer of={quotas}>
@@ -90,7 +93,7 @@ function QuotaTable({ rows, queues }: { rows: QuotaRow[]; queues: Map<string, Qu
           key: "team",
           head: t("field.team"),
           cell: ({ quota, depth }) => (
-            <div className={`depth-${Math.min(depth, 4)}`}>
+            <div className={`team-cell depth-${Math.min(depth, 4)}`}>
               <span className="name">{quota.team.name}</span>
               <div className="quiet">{quota.pool.slug}</div>
             </div>
@@ -112,7 +115,11 @@ function QuotaTable({ rows, queues }: { rows: QuotaRow[]; queues: Map<string, Qu
           head: t("queues.waiting"),
           number: true,
           cell: ({ quota }) =>
-            t("queues.waiting_cell", { jobs: n(quota.use.pending_jobs), gpus: n(quota.use.pending_gpus) }),
+            quota.use.pending_jobs > 0 ? (
+              t("queues.waiting_jobs", { count: quota.use.pending_jobs, gpus: n(quota.use.pending_gpus) })
+            ) : (
+              <span className="quiet">–</span>
+            ),
         },
         {
           key: "queues",
@@ -134,7 +141,7 @@ function QueueLinks({ queues }: { queues: Queue[] }) {
           <Link to="/queues/$id" params={{ id: queue.id }}>
             {queue.name}
           </Link>{" "}
-          <span className="quiet">
+          <span className="quiet nowrap">
             {t("queues.counts", { running: n(queue.counts.running), queued: n(queue.counts.queued) })}
           </span>
           {queue.state !== "open" && <QueueMark state={queue.state} />}

@@ -31,6 +31,8 @@ export function SubmitPage() {
   );
 }
 
+const MAIN_FIELDS = ["name", "team", "queue", "kind", "priority", "gpus", "replicas", "command"];
+
 function SubmitForm({ copy }: { copy: Job | null }) {
   const { t } = useText();
   const navigate = useNavigate();
@@ -40,6 +42,7 @@ function SubmitForm({ copy }: { copy: Job | null }) {
   const [form] = Form.useForm<FormValues>();
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
+  const [more, setMore] = useState(copy != null);
   // The same content sent again (a lost reply) carries the same key: the server makes one job of it.
   const sent = useRef({ content: "", key: "" });
   const values = Form.useWatch([], form);
@@ -63,12 +66,17 @@ function SubmitForm({ copy }: { copy: Job | null }) {
       setBusy(false);
     }
   };
+  /** A fault in what is folded away must not stay hidden. */
+  const openFor = (names: string[]) => {
+    if (names.some((name) => !MAIN_FIELDS.includes(name))) setMore(true);
+  };
   const showOnFields = (problem: Problem) => {
     const fields = (problem.body.errors ?? []).map((one) => ({
       name: fieldForPointer(fieldOf(one.pointer)),
       errors: [one.detail],
     }));
     form.setFields(fields);
+    openFor(fields.map((field) => String(field.name)));
     const first = fields[0];
     if (first) form.scrollToField(first.name, { focus: true });
   };
@@ -80,11 +88,12 @@ function SubmitForm({ copy }: { copy: Job | null }) {
       scrollToFirstError={{ focus: true }}
       initialValues={copy ? valuesOf(copy) : { ...valuesOf(null), team, queue: search.queue }}
       onFinish={submit}
+      onFinishFailed={({ errorFields }) => openFor(errorFields.map((field) => String(field.name[0])))}
       disabled={busy}
     >
       <div className="submit-fields">
         <MainFields team={values?.team} />
-        <MoreFields open={copy != null} />
+        <MoreFields open={more} onOpen={setMore} />
         {error ? <ProblemAlert error={error} /> : null}
         <Button type="primary" htmlType="submit" size="large" loading={busy}>
           {t("submit.button")}

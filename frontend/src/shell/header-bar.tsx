@@ -22,8 +22,15 @@ export function HeaderBar({ me }: { me: Me }) {
         >
           {t("nav.other_language")}
         </Button>
-        <ThemeChoice />
-        <Button onClick={openKeyboardHelp} aria-label={t("keys.title")} title={t("keys.title")}>
+        <span className="wide-only">
+          <ThemeChoice />
+        </span>
+        <Button
+          className="wide-only"
+          onClick={openKeyboardHelp}
+          aria-label={t("keys.title")}
+          title={t("keys.title")}
+        >
           <span aria-hidden="true">{t("keys.help_key")}</span>
         </Button>
         <Dropdown
@@ -31,6 +38,12 @@ export function HeaderBar({ me }: { me: Me }) {
           menu={{
             items: [
               { key: "who", disabled: true, label: me.username },
+              ...(["light", "dark", "system"] as const).map((theme) => ({
+                key: theme,
+                label: t("theme.menu", { theme: t(`theme.${theme}`) }),
+                onClick: () => setTheme(theme),
+              })),
+              { key: "keys", label: t("keys.title"), onClick: openKeyboardHelp },
               { key: "out", label: t("auth.sign_out"), onClick: () => void signOut() },
             ],
           }}

@@ -20,7 +20,9 @@ export function MainMenu() {
           <path d="M18 8h9v6h-9z" fill="#E69F00" />
           <path d="M13 18h14v6H13z" fill="#56B4E9" />
         </svg>
-        <span translate="no">{t("nav.product")}</span>
+        <span translate="no" className="brand-name">
+          {t("nav.product")}
+        </span>
       </Link>
       <nav aria-label={t("nav.main")}>
         <ul className="main-menu">

@@ -32,7 +32,7 @@ function Body({ job, explain }: { job: Job; explain: Explain }) {
       <p className="verdict">
         <ClockIcon /> {sentence(explain.verdict.sentence)}
       </p>
-      {explain.help && (
+      {explain.help && explain.help.action !== "wait" && (
         <p className="help-line">
           <strong>{t("verdict.help")}</strong> {sentence(explain.help.sentence)}{" "}
           <NextStep job={job} action={explain.help.action} />

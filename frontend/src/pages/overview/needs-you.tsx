@@ -6,14 +6,21 @@ import { useText } from "../../lib/use-text";
 
 /** What waits for the reader. Nothing waiting is said too: an empty place would leave doubt. */
 export function NeedsYou({ items }: { items: Need[] }) {
-  const { t } = useText();
+  const { t, n, duration } = useText();
   const navigate = useNavigate();
+  const words = (item: Need) => {
+    const figures: Record<string, string> = {};
+    for (const [name, value] of Object.entries(item.params))
+      figures[name] = typeof value === "number" ? n(value) : String(value);
+    figures.waited = duration(Number(item.params.secs ?? 0));
+    return t(`needs.${item.type}`, { defaultValue: t("needs.other", { what: item.type }), ...figures });
+  };
   if (items.length === 0) return <p className="quiet needs-none">{t("needs.none")}</p>;
   return (
     <Section title={t("needs.title")} className="needs">
       <ul>
         {items.map((item) => (
-          <li key={item.link + item.text_key}>
+          <li key={words(item)}>
             <AlertIcon />{" "}
             <a
               href={item.link}
@@ -23,10 +30,7 @@ export function NeedsYou({ items }: { items: Need[] }) {
                 void navigate({ href: item.link });
               }}
             >
-              {t(`needs.${keyOf(item)}`, {
-                defaultValue: t("needs.other", { what: item.type }),
-                ...item.params,
-              })}
+              {words(item)}
             </a>
           </li>
         ))}
@@ -34,5 +38,3 @@ export function NeedsYou({ items }: { items: Need[] }) {
     </Section>
   );
 }
-
-const keyOf = (item: Need) => item.text_key.replace(/^needs(_me)?\./, "").replaceAll(".", "_");

@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Button } from "antd";
 import { useMemo, useState } from "react";
 import { listLoans, listReclaims } from "../../api/operations";
-import type { TeamRef } from "../../api/views";
+import type { Loan, TeamRef } from "../../api/views";
 import { Answer, Nothing } from "../../components/feedback";
-import { COLORS, LazyAreaChart } from "../../components/lazy-chart";
+import { COLORS, LazyAreaChart, PATTERNS } from "../../components/lazy-chart";
 import { Section } from "../../components/page";
 import { DataTable } from "../../components/table";
 import { When } from "../../components/when";
@@ -27,7 +27,7 @@ export function TeamLoanHistory({ team }: { team: TeamRef }) {
         listReclaims({ team: team.id }),
       ]);
       return {
-        steps: loanSteps(loans, team.id, from, to.toISOString()),
+        steps: loanSteps(loans, team.id, beginOf(loans, from, to), to.toISOString()),
         marks: reclaims.items.map((reclaim) => reclaim.created_at).filter((at) => at >= from),
         any: loans.length > 0,
       };
@@ -48,6 +48,14 @@ export function TeamLoanHistory({ team }: { team: TeamRef }) {
   );
 }
 
+/** A little before the first loan, when that lies inside the week: empty days would press it to the edge. */
+function beginOf(loans: Loan[], from: string, to: Date): string {
+  const first = Math.min(...loans.map((loan) => Date.parse(loan.started_at)));
+  if (!Number.isFinite(first)) return from;
+  const begin = first - (to.getTime() - first) * 0.05;
+  return new Date(Math.max(begin, Date.parse(from))).toISOString();
+}
+
 function Week({ steps, marks }: { steps: LoanStep[]; marks: string[] }) {
   const { t, n } = useText();
   const [table, setTable] = useState(false);
@@ -56,6 +64,7 @@ function Week({ steps, marks }: { steps: LoanStep[]; marks: string[] }) {
       (["borrowed", "lent"] as const).map((kind) => ({
         name: t(`quota.kind.${kind}`),
         color: COLORS[kind],
+        pattern: PATTERNS[kind],
         points: steps.map((step): [string, number] => [step.at, step[kind]]),
       })),
     [steps, t],

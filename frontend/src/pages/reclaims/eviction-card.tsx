@@ -12,7 +12,7 @@ import { LeaveBar } from "./leave-bar";
 
 /** One victim: how its leaving went, and why it was this one. */
 export function EvictionCard({ eviction, open = false }: { eviction: Eviction; open?: boolean }) {
-  const { t, n, word, sentence } = useText();
+  const { t, n, word, sentence, ruleWord } = useText();
   const { why } = eviction;
   return (
     <article className="eviction">
@@ -38,7 +38,7 @@ export function EvictionCard({ eviction, open = false }: { eviction: Eviction; o
         <summary>{t("eviction.details")}</summary>
         <Facts
           items={[
-            [t("eviction.rule"), word("rule", why.rule)],
+            [t("eviction.rule"), ruleWord(why.rule)],
             [
               t("eviction.asked_by"),
               why.evictor_job ? (

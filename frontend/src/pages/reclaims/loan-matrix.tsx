@@ -1,7 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
+import { useId } from "react";
 import { showLoanMatrix } from "../../api/operations";
 import type { LoanMatrix as Matrix } from "../../api/views";
 import { Answer, Nothing } from "../../components/feedback";
+import { Patterns } from "../../components/quota-bar";
 import { Scroll } from "../../components/table";
 import { compareNames } from "../../lib/format";
 import { useText } from "../../lib/use-text";
@@ -25,6 +27,7 @@ export function LoanMatrix({ pool }: { pool: string }) {
 
 function MatrixTable({ matrix }: { matrix: Matrix }) {
   const { t, n, locale } = useText();
+  const id = useId();
   const nobody = t("loan.nobody");
   const names = (pick: (cell: Matrix["cells"][number]) => [string, string]) =>
     [...new Map(matrix.cells.map(pick))].sort((a, b) => compareNames(a[1], b[1], locale));
@@ -61,8 +64,17 @@ function MatrixTable({ matrix }: { matrix: Matrix }) {
                 return (
                   <td key={borrower} className="number">
                     {gpus > 0 ? (
-                      <span className="loan" style={{ borderInlineEndWidth: `${3 + (gpus / most) * 21}px` }}>
+                      <span className="loan">
                         {n(gpus)}
+                        <svg width={4 + (gpus / most) * 44} height="16" aria-hidden="true">
+                          <Patterns id={`${id}-${lender}-${borrower}`} />
+                          <rect
+                            className="quota-borrowed"
+                            width="100%"
+                            height="16"
+                            fill={`url(#${id}-${lender}-${borrower}-borrowed)`}
+                          />
+                        </svg>
                       </span>
                     ) : (
                       <span className="quiet">·</span>

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Form, Input, InputNumber, Select } from "antd";
+import { Form, type FormRule, Input, InputNumber, Select } from "antd";
 import { listQueues } from "../../api/operations";
 import { KINDS, PRIORITY_CLASSES } from "../../api/views";
 import { useTeams } from "../../components/choose";
@@ -25,13 +25,15 @@ export function MainFields({ team }: { team: string | undefined }) {
       .map((one) => one.team.id),
   );
   const required = { required: true, message: t("form.required") };
+  const needsCpu: FormRule = ({ getFieldValue }) => ({
+    validator: (_, value: number | null) =>
+      value === 0 && !getFieldValue("cpu_milli")
+        ? Promise.reject(new Error(t("submit.needs_cpu")))
+        : Promise.resolve(),
+  });
   return (
     <>
-      <Form.Item<FormValues>
-        name="name"
-        label={t("field.name")}
-        rules={[{ ...required, whitespace: true, max: 200 }]}
-      >
+      <Form.Item<FormValues> name="name" label={t("field.name")} rules={[{ ...required, whitespace: true }]}>
         <Input autoFocus maxLength={200} />
       </Form.Item>
       <div className="row">
@@ -69,7 +71,12 @@ export function MainFields({ team }: { team: string | undefined }) {
             options={PRIORITY_CLASSES.map((value) => ({ value, label: word("priority", value) }))}
           />
         </Form.Item>
-        <Form.Item<FormValues> name="gpus" label={t("submit.gpus")} rules={[required]}>
+        <Form.Item<FormValues>
+          name="gpus"
+          label={t("submit.gpus")}
+          dependencies={["cpu_milli"]}
+          rules={[required, needsCpu]}
+        >
           <InputNumber min={0} max={MOST_GPUS} precision={0} />
         </Form.Item>
         <Form.Item<FormValues> name="replicas" label={t("submit.replicas")}>

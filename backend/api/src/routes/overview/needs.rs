@@ -38,19 +38,20 @@ pub(crate) struct Need {
 pub(super) fn needs(pools: &[PoolView], teams: &[QuotaView]) -> Vec<Need> {
     let mut needs = Vec::new();
     for quota in teams {
-        let (team, pool) = (&quota.team.slug, &quota.pool.slug);
+        let Some(kind) = of_quota(quota) else { continue };
+        // A parent needs the same because a team below it does: that one is told.
+        if teams.iter().any(|below| is_below(below, quota) && of_quota(below) == Some(kind)) {
+            continue;
+        }
         let params = json!({
-            "team": quota.team.name, "pool": pool, "gpus": quota.in_use.pending_gpus,
+            "team": quota.team.name, "pool": quota.pool.slug, "gpus": quota.in_use.pending_gpus,
             "secs": quota.in_use.seconds_waiting_below_guarantee, "lent": quota.in_use.lent_gpus,
         });
-        let link = format!("/queues?team={team}");
-        if quota.in_use.reclaim_due {
-            needs.push(need(NeedKind::ReclaimDue, params, "/reclaims?state=waiting".to_owned()));
-        } else if quota.in_use.seconds_waiting_below_guarantee > 0 {
-            needs.push(need(NeedKind::WaitingBelowGuarantee, params, link));
-        } else if quota.drain {
-            needs.push(need(NeedKind::OverGuaranteeDrain, params, link));
-        }
+        let link = match kind {
+            NeedKind::ReclaimDue => "/reclaims?state=waiting".to_owned(),
+            _ => format!("/queues?team={}", quota.team.slug),
+        };
+        needs.push(need(kind, params, link));
     }
     for pool in pools {
         let params = json!({"pool": pool.slug, "lost": pool.nodes.lost, "guaranteed": pool.guaranteed_gpus});
@@ -66,6 +67,20 @@ pub(super) fn needs(pools: &[PoolView], teams: &[QuotaView]) -> Vec<Need> {
         }
     }
     needs
+}
+
+fn of_quota(quota: &QuotaView) -> Option<NeedKind> {
+    if quota.in_use.reclaim_due {
+        Some(NeedKind::ReclaimDue)
+    } else if quota.in_use.seconds_waiting_below_guarantee > 0 {
+        Some(NeedKind::WaitingBelowGuarantee)
+    } else {
+        quota.drain.then_some(NeedKind::OverGuaranteeDrain)
+    }
+}
+
+fn is_below(quota: &QuotaView, above: &QuotaView) -> bool {
+    quota.pool.id == above.pool.id && quota.parent.as_ref().is_some_and(|parent| parent.id == above.team.id)
 }
 
 fn need(kind: NeedKind, params: Value, link: String) -> Need {
