@@ -6,4 +6,5 @@ mod idempotency;
 mod jobs;
 mod pages;
 mod refusals;
+mod rules;
 mod sessions;

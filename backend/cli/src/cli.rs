@@ -87,6 +87,8 @@ enum Command {
     Release(act::ActArgs),
     /// Say why a job waits, and what would help
     Explain(show::ExplainArgs),
+    /// A job's rules (grace, minimum run time, ceiling, …), and which queue, team or installation set each
+    Rules(show::IdArgs),
     /// Print a job's output
     Logs(logs::LogsArgs),
     /// List nodes
@@ -186,6 +188,7 @@ async fn run_signed_in(command: Command, client: &Client, output: Output) -> any
         Command::Hold(args) => act::run("hold", args, client, output).await,
         Command::Release(args) => act::run("release", args, client, output).await,
         Command::Explain(args) => show::explain(args, client, output).await,
+        Command::Rules(args) => show::rules(args, client, output).await,
         Command::Logs(args) => logs::run(args, client).await,
         Command::Nodes(args) => list::nodes(args, client, output).await,
         Command::Quota(args) => list::quota(args, client, output).await,

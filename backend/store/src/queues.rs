@@ -333,3 +333,17 @@ pub fn terms_of(queue: &Queue) -> Result<QueueTerms, StoreError> {
         max_running_gpus: queue.max_running_gpus,
     })
 }
+
+/// Those of the slugs that no queue has.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn unknown(store: &Store, slugs: &[String]) -> Result<Vec<String>, StoreError> {
+    Ok(sqlx::query_scalar!(
+        r#"select s.slug as "slug!" from unnest($1::text[]) as s(slug)
+           where not exists (select 1 from queues q where q.slug = s.slug and q.deleted_at is null)"#,
+        slugs
+    )
+    .fetch_all(store.pool())
+    .await?)
+}

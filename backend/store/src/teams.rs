@@ -197,3 +197,36 @@ pub async fn delete(tx: &mut WriteTx, team: &Team) -> Result<(), StoreError> {
     tx.wake_schedule();
     Ok(())
 }
+
+/// Slugs of a team and of those above it, nearest first.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn chain(store: &Store, team: TeamId) -> Result<Vec<String>, StoreError> {
+    Ok(sqlx::query_scalar!(
+        r#"with recursive up(id, parent_id, slug, depth) as (
+             select id, parent_id, slug, 1 from teams where id = $1
+             union all
+             select t.id, t.parent_id, t.slug, up.depth + 1 from teams t join up on t.id = up.parent_id
+             where up.depth < 100
+           )
+           select slug as "slug!" from up order by depth"#,
+        team.0
+    )
+    .fetch_all(store.pool())
+    .await?)
+}
+
+/// Those of the slugs that no active team has.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn unknown(store: &Store, slugs: &[String]) -> Result<Vec<String>, StoreError> {
+    Ok(sqlx::query_scalar!(
+        r#"select s.slug as "slug!" from unnest($1::text[]) as s(slug)
+           where not exists (select 1 from teams t where t.slug = s.slug and t.state = 'active')"#,
+        slugs
+    )
+    .fetch_all(store.pool())
+    .await?)
+}

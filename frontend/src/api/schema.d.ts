@@ -392,6 +392,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{id}/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The rules that hold for a job, each with the queue, team or installation that it comes from. */
+        get: operations["show_job_rules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{id}/runs": {
         parameters: {
             query?: never;
@@ -2200,6 +2217,26 @@ export interface components {
         };
         /** @enum {string} */
         Role: "viewer" | "member" | "lead" | "approver";
+        /** @description One rule: its value, and where it is set. */
+        RuleView: {
+            /** @description `queue`, `team` or `installation`. */
+            level: string;
+            /** @description As in the policy document: `grace_secs`, `time_window`, … */
+            name: string;
+            /** @description The queue's or team's slug. */
+            slug?: string | null;
+            value: Record<string, never>;
+        };
+        /** @description Rules of the job's kind, as they hold where the job stands. */
+        RulesView: {
+            kind: string;
+            /**
+             * Format: int64
+             * @description The policy's version; 0 = the product's defaults.
+             */
+            policy_version: number;
+            rules: components["schemas"]["RuleView"][];
+        };
         /** @description One member of the gang. */
         RunMember: {
             /** Format: date-time */
@@ -4813,6 +4850,88 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect of ours */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_job_rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulesView"];
+                };
+            };
+            /** @description Not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in, or the credential is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no such job */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Too many requests */
             429: {

@@ -67,6 +67,7 @@ fn job_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(jobs::release::release))
         .routes(routes!(jobs::requeue::requeue))
         .routes(routes!(jobs::explain::explain))
+        .routes(routes!(jobs::rules::rules))
         .routes(routes!(jobs::runs::runs))
         .routes(routes!(jobs::events::events))
         .routes(routes!(jobs::evictions::evictions))

@@ -1,4 +1,4 @@
-//! `reeve job` and `reeve explain`: one job in words.
+//! `reeve job`, `reeve explain` and `reeve rules`: one job in words.
 
 use crate::client::{Call, Client};
 use crate::output::{Output, cell, table};
@@ -60,6 +60,15 @@ pub(crate) async fn job(args: IdArgs, client: &Client, output: Output) -> anyhow
         }
     }
     Ok(())
+}
+
+pub(crate) async fn rules(args: IdArgs, client: &Client, output: Output) -> anyhow::Result<()> {
+    let view = client.send(Call::get(format!("/jobs/{}/rules", args.job))).await?;
+    if output.is_json() {
+        return output.json(&view);
+    }
+    let rules = view["rules"].as_array().map(Vec::as_slice).unwrap_or_default();
+    output.items(rules, &[("RULE", "/name"), ("VALUE", "/value"), ("SET BY", "/level"), ("NAME", "/slug")])
 }
 
 pub(crate) async fn explain(args: ExplainArgs, client: &Client, output: Output) -> anyhow::Result<()> {

@@ -1,4 +1,4 @@
-//! Jobs: submit, batch, list, show, cancel, hold, release, requeue, explain, runs, events, evictions, logs.
+//! Jobs: submit, batch, list, show, cancel, hold, release, requeue, explain, rules, runs, events, evictions, logs.
 
 mod admit;
 pub(crate) mod batch;
@@ -16,6 +16,8 @@ pub(crate) mod logs;
 mod new_job;
 pub(crate) mod release;
 pub(crate) mod requeue;
+pub(crate) mod rules;
+pub(crate) mod rules_view;
 pub(crate) mod runs;
 pub(crate) mod runs_view;
 pub(crate) mod show;

@@ -8,8 +8,8 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use reeve_core::access::{Action, Resource};
-use reeve_core::policy::Policy;
-use reeve_store::{StoreError, policy, version};
+use reeve_core::policy::{KindOverrides, Place, Policy};
+use reeve_store::{Store, StoreError, policy, queues, teams, version};
 
 const MOST_SECS: i64 = 30 * 86_400;
 
@@ -25,6 +25,7 @@ pub(crate) async fn put(
 ) -> Result<impl IntoResponse> {
     app.allow(&caller, Action::PolicyEdit, &Resource::Installation).await?;
     check(&document)?;
+    check_names(&app.store, &document).await?;
     let before = policy::in_force(&app.store).await?;
     if_match.require(before.version)?;
     let mut tx = app.begin(&caller).await?;
@@ -51,6 +52,61 @@ fn check(document: &Policy) -> Result<()> {
                 "above the kind's ceiling",
             );
         }
+    }
+    for (at, overrides) in &document.team_rules {
+        layer(
+            &mut fields,
+            document,
+            overrides,
+            Place { queue: None, teams: &[at] },
+            &format!("/team_rules/{at}"),
+        );
+    }
+    for (at, overrides) in &document.queue_rules {
+        layer(
+            &mut fields,
+            document,
+            overrides,
+            Place { queue: Some(at), teams: &[] },
+            &format!("/queue_rules/{at}"),
+        );
+    }
+    fields.done()
+}
+
+/// The same of what a team or queue has of its own, as it comes out over the installation's rules.
+fn layer(fields: &mut Fields, document: &Policy, overrides: &KindOverrides, place: Place<'_>, pointer: &str) {
+    for (&kind, own) in overrides {
+        let rules = document.rules_at(kind, place);
+        fields.range(&format!("{pointer}/{kind}/min_runtime_secs"), rules.min_runtime_secs, 0, MOST_SECS);
+        fields.range(&format!("{pointer}/{kind}/grace_secs"), rules.grace_secs, 0, MOST_SECS);
+        if rules.default_priority > rules.ceiling {
+            let name = if own.ceiling.is_some() { "ceiling" } else { "default_priority" };
+            let detail =
+                format!("jobs default to {}, above the ceiling {}", rules.default_priority, rules.ceiling);
+            fields.add(format!("{pointer}/{kind}/{name}"), "above_ceiling", detail);
+        }
+    }
+}
+
+/// A rule for a team or queue that does not exist would hold for nobody, silently.
+async fn check_names(store: &Store, document: &Policy) -> Result<()> {
+    let mut fields = Fields::new();
+    let named: Vec<String> = document.team_rules.keys().cloned().collect();
+    for slug in teams::unknown(store, &named).await? {
+        fields.add(
+            format!("/team_rules/{slug}"),
+            "unknown_team",
+            "there is no such team: give a team's slug",
+        );
+    }
+    let named: Vec<String> = document.queue_rules.keys().cloned().collect();
+    for slug in queues::unknown(store, &named).await? {
+        fields.add(
+            format!("/queue_rules/{slug}"),
+            "unknown_queue",
+            "there is no such queue: give a queue's slug",
+        );
     }
     fields.done()
 }

@@ -1,0 +1,51 @@
+//! A job's rules as JSON.
+
+use reeve_core::kind::Kind;
+use reeve_core::policy::{EffectiveRules, Origin, Ruled};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Rules of the job's kind, as they hold where the job stands.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RulesView {
+    kind: String,
+    /// The policy's version; 0 = the product's defaults.
+    policy_version: i64,
+    rules: Vec<RuleView>,
+}
+
+/// One rule: its value, and where it is set.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RuleView {
+    /// As in the policy document: `grace_secs`, `time_window`, …
+    name: &'static str,
+    #[schema(value_type = Object)]
+    value: serde_json::Value,
+    /// `queue`, `team` or `installation`.
+    level: &'static str,
+    /// The queue's or team's slug.
+    slug: Option<String>,
+}
+
+impl RulesView {
+    pub(super) fn new(kind: Kind, policy_version: i64, rules: EffectiveRules) -> Self {
+        let rules = vec![
+            rule("default_priority", rules.default_priority),
+            rule("ceiling", rules.ceiling),
+            rule("min_runtime_secs", rules.min_runtime_secs),
+            rule("grace_secs", rules.grace_secs),
+            rule("may_borrow", rules.may_borrow),
+            rule("time_window", rules.time_window),
+        ];
+        Self { kind: kind.to_string(), policy_version, rules }
+    }
+}
+
+fn rule<T: Serialize>(name: &'static str, ruled: Ruled<T>) -> RuleView {
+    let (level, slug) = match ruled.from {
+        Origin::Queue(slug) => ("queue", Some(slug)),
+        Origin::Team(slug) => ("team", Some(slug)),
+        Origin::Installation => ("installation", None),
+    };
+    RuleView { name, value: serde_json::to_value(ruled.value).unwrap_or_default(), level, slug }
+}
