@@ -44,7 +44,7 @@ impl Size {
 /// What the pending jobs meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
-    /// Quarter-GPU jobs on what running jobs leave free.
+    /// Jobs of a tenth of a GPU on what running jobs leave free.
     AllFit,
     /// Every GPU busy inside its team's guarantee: whole-GPU jobs of all sizes wait.
     NoneFit,
@@ -217,7 +217,7 @@ impl Maker {
         let half = queues.len() / 2;
         match self.case {
             Case::AllFit => (0..self.size.pending)
-                .map(|number| self.job(now, &queues[number % queues.len()], 1, MilliGpu(250)))
+                .map(|number| self.job(now, &queues[number % queues.len()], 1, MilliGpu(100)))
                 .collect(),
             Case::NoneFit => (0..self.size.pending)
                 .map(|number| {

@@ -3,6 +3,7 @@
 //! This crate refuses to talk to a server: it knows `reeve-core` only.
 
 pub mod cluster;
+pub mod cycle;
 pub mod demand;
 pub mod engine;
 mod event;

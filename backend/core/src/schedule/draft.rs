@@ -55,8 +55,7 @@ pub(super) fn leave_by(state: &State<'_, '_>, unit: Unit) -> DateTime<Utc> {
 
 /// The best candidate that was not chosen, and what decided against it.
 fn runner_up(state: &State<'_, '_>, found: &Found, victim: &UnitKey) -> Option<RunnerUp> {
-    let chosen: BTreeSet<usize> = found.victims.iter().map(|chosen| chosen.key.unit.job).collect();
-    let best = found.candidates.iter().find(|key| !chosen.contains(&key.unit.job))?;
+    let best = found.runner_up.as_ref()?;
     let decided_by = if best < victim { "not_needed" } else { victim.decided_by(best) };
     Some(RunnerUp { job: state.problem.jobs[best.unit.job].job.id, decided_by: decided_by.to_owned() })
 }
@@ -79,7 +78,7 @@ pub(super) fn evictions(state: &State<'_, '_>, evictor: &Evictor, found: &Found)
         victim_priority: state.problem.jobs[victim].job.priority,
         tier: tier(state, Unit { job: victim, surplus: surplus_only.then_some(0) }),
         lost_gpu_secs: chosen.key.lost_gpu_secs,
-        candidates: u32::try_from(found.candidates.len()).unwrap_or(u32::MAX),
+        candidates: u32::try_from(found.candidates).unwrap_or(u32::MAX),
         runner_up: runner_up(state, found, &chosen.key),
         shares_before: before.clone(),
         shares_after: Vec::new(),

@@ -34,6 +34,7 @@ pub(super) fn drain_nodes(state: &mut State<'_, '_>, draft: &mut Draft) {
             .collect();
         let candidates = evictable(state, here.into_iter());
         // Those that can start again elsewhere at once go first.
+        state.space.open.settle(problem);
         let best = candidates.iter().min_by_key(|&&job| {
             let homeless = !has_home(state, job, &mut budget);
             (homeless, order(state, job))

@@ -5,9 +5,9 @@
 //! reason. Nothing is decided here.
 
 use super::bounds::{Bounds, ceil_gpus, gpu_numbers, obstacle, over_cap};
-use super::fit::{self, Among, Budget};
 use super::ledger::Short;
-use super::order::{self, Line};
+use super::line::Lines;
+use super::outlook::{Outlooks, Search, leaving_secs};
 use super::problem::Problem;
 use super::serve::{Notes, pools_in_order};
 use super::space::Count;
@@ -16,47 +16,47 @@ use crate::id::JobId;
 use crate::job::GpuAsk;
 use crate::queue::QueueState;
 use crate::reason::{Explanation, Help, Obstacle, ReasonCode};
-use std::collections::{BTreeMap, HashMap};
-
-const EXPLAIN_STEPS: u64 = 100_000;
+use std::collections::BTreeMap;
 
 type Found = (Obstacle, Help);
+
+/// What explanations are read off: everything is decided.
+struct Desk<'s, 'p, 'a> {
+    state: &'s State<'p, 'a>,
+    bounds: &'s mut Bounds,
+    outlooks: Outlooks,
+}
 
 /// One explanation for each pending job that did not start, by job id.
 pub(super) fn explain_all(
     state: &State<'_, '_>,
     bounds: &mut Bounds,
-    lines: &[Line],
+    lines: &Lines,
     notes: &[Notes],
 ) -> Vec<(JobId, Explanation)> {
     let problem = state.problem;
-    let mut waiting: Vec<usize> = (0..problem.jobs.len())
-        .filter(|&job| problem.jobs[job].job.is_pending() && state.jobs[job].members.is_empty())
-        .collect();
-    waiting.sort_by_key(|&job| order::place_in_queue(problem, job));
-    let line_of: HashMap<usize, usize> =
-        lines.iter().enumerate().flat_map(|(at, line)| line.jobs.iter().map(move |&job| (job, at))).collect();
-    let mut of_line: Vec<Option<Vec<Found>>> = vec![None; lines.len()];
-    let mut position: HashMap<Option<usize>, u32> = HashMap::new();
-    let mut explained: Vec<(JobId, Explanation)> = waiting
-        .into_iter()
-        .map(|job| {
-            let row = &problem.jobs[job];
-            let position = position.entry(row.queue).or_default();
-            *position += 1;
-            let line = line_of.get(&job).map(|&at| (at, &lines[at]));
-            let found = match line {
-                Some((at, line)) if !line.strict => of_line[at]
-                    .get_or_insert_with(|| obstacles(state, bounds, job, &notes[line.head().unwrap_or(job)]))
-                    .clone(),
-                Some((_, line)) if line.head() != Some(job) => behind_the_head(state, bounds, job, *position),
-                _ => obstacles(state, bounds, job, &notes[job]),
-            };
-            (row.job.id, explanation(found, *position))
-        })
-        .collect();
-    explained.sort_by_key(|(job, _)| *job);
-    explained
+    let mut desk = Desk { state, bounds, outlooks: Outlooks::new(state) };
+    // Those who are alike wait for the same reasons.
+    let mut of_kind: Vec<Option<Vec<Found>>> = vec![None; lines.kinds];
+    let mut positions = vec![0_u32; problem.queues.len() + 1];
+    let mut explained: Vec<(usize, Explanation)> = Vec::new();
+    for &job in lines.in_order.iter().filter(|&&job| state.jobs[job].members.is_empty()) {
+        let position = &mut positions[problem.jobs[job].queue.unwrap_or(problem.queues.len())];
+        *position += 1;
+        let line = lines.line_of(job);
+        let head = line.and_then(|line| line.head());
+        let found = match line {
+            Some(line) if line.strict && head != Some(job) => behind_the_head(*position),
+            Some(line) if line.strict => desk.obstacles(job, &notes[job]),
+            _ if state.jobs[job].nominated.is_some() => desk.obstacles(job, &notes[job]),
+            _ => of_kind[lines.kind_of(job)]
+                .get_or_insert_with(|| desk.obstacles(job, &notes[head.unwrap_or(job)]))
+                .clone(),
+        };
+        explained.push((job, explanation(found, *position)));
+    }
+    explained.sort_unstable_by_key(|(job, _)| *job);
+    explained.into_iter().map(|(job, explanation)| (problem.jobs[job].job.id, explanation)).collect()
 }
 
 fn explanation(mut found: Vec<Found>, position: u32) -> Explanation {
@@ -68,34 +68,112 @@ fn explanation(mut found: Vec<Found>, position: u32) -> Explanation {
     Explanation { main, others, help: Some(help), position }
 }
 
-/// All obstacles of a job; those of its most promising pool first.
-fn obstacles(state: &State<'_, '_>, bounds: &mut Bounds, job: usize, notes: &Notes) -> Vec<Found> {
-    if let Some(wrong) = invalid(state.problem, job) {
-        return vec![wrong];
-    }
-    if let Some(holds) = &state.jobs[job].nominated {
-        return vec![waiting_for_evictions(state, holds.iter().map(|hold| hold.node))];
-    }
-    let mut by_pool: Vec<Vec<Found>> =
-        pools_in_order(state, job).into_iter().map(|pool| in_pool(state, bounds, job, pool, notes)).collect();
-    // The pool that needs the least to change decides; the fixed order ranks that.
-    let best = (0..by_pool.len())
-        .rev()
-        .max_by_key(|&at| by_pool[at].first().map(|(obstacle, _)| obstacle.code))
-        .unwrap_or(0);
-    let mut found = by_pool.remove(best);
-    found.extend(queue_held(state.problem, job));
-    found.extend(outside_time_window(state.problem, job));
-    found.sort_by_key(|(obstacle, _)| obstacle.code);
-    let Some(main) = found.first().map(|(obstacle, _)| obstacle.code) else { return found };
-    // Of the other pools, only what comes later: what rules a pool out is no obstacle while another is open.
-    for (other, help) in by_pool.into_iter().flatten().filter(|(obstacle, _)| obstacle.code >= main) {
-        if !found.iter().any(|(known, _)| *known == other) {
-            found.push((other, help));
+impl Desk<'_, '_, '_> {
+    /// All obstacles of a job; those of its most promising pool first.
+    fn obstacles(&mut self, job: usize, notes: &Notes) -> Vec<Found> {
+        let state = self.state;
+        if let Some(wrong) = invalid(state.problem, job) {
+            return vec![wrong];
         }
+        if let Some(holds) = &state.jobs[job].nominated {
+            return vec![waiting_for_evictions(leaving_secs(state, holds.iter().map(|hold| hold.node)))];
+        }
+        let pools = pools_in_order(state, job);
+        let mut by_pool: Vec<Vec<Found>> =
+            pools.into_iter().map(|pool| self.in_pool(job, pool, notes)).collect();
+        // The pool that needs the least to change decides; the fixed order ranks that.
+        let best = (0..by_pool.len())
+            .rev()
+            .max_by_key(|&at| by_pool[at].first().map(|(obstacle, _)| obstacle.code))
+            .unwrap_or(0);
+        let mut found = by_pool.remove(best);
+        found.extend(queue_held(state.problem, job));
+        found.extend(outside_time_window(state.problem, job));
+        found.sort_by_key(|(obstacle, _)| obstacle.code);
+        let Some(main) = found.first().map(|(obstacle, _)| obstacle.code) else { return found };
+        // Of the other pools, only what comes later: what rules a pool out is no obstacle while another is open.
+        for (other, help) in by_pool.into_iter().flatten().filter(|(obstacle, _)| obstacle.code >= main) {
+            if !found.iter().any(|(known, _)| *known == other) {
+                found.push((other, help));
+            }
+        }
+        found[1..].sort_by_key(|(obstacle, _)| obstacle.code);
+        found
     }
-    found[1..].sort_by_key(|(obstacle, _)| obstacle.code);
-    found
+
+    /// Obstacles in one pool, in the fixed order.
+    fn in_pool(&mut self, job: usize, pool: usize, notes: &Notes) -> Vec<Found> {
+        let state = self.state;
+        let mut found = Vec::new();
+        let never = self.bounds.never_fits(state.problem, job, pool);
+        let never_fits = never.is_some();
+        found.extend(never);
+        let cap = over_cap(state, job, pool);
+        let over = cap.is_some();
+        found.extend(cap);
+        if !over {
+            found.extend(no_quota(state, job, pool));
+        }
+        if !never_fits {
+            found.extend(self.no_space(job, pool, notes));
+        }
+        found
+    }
+
+    /// Why no place was found: exactly one of the reasons that are about space.
+    fn no_space(&mut self, job: usize, pool: usize, notes: &Notes) -> Option<Found> {
+        let state = self.state;
+        let problem = state.problem;
+        let row = &problem.jobs[job];
+        let class = &problem.classes[row.class];
+        let outlook = self.outlooks.of(state, row.class, pool);
+        match outlook.open {
+            Search::Found if state.quota(job, pool, row.base_milli).is_ok() => return None,
+            Search::Found if state.quota_later(job, pool, row.base_milli).is_err() => return None,
+            Search::Found => return Some(waiting_for_evictions(self.outlooks.leaving_secs(state, pool))),
+            Search::OutOfBudget => return Some(out_of_budget()),
+            Search::Nothing => {}
+        }
+        if let Some(until) = notes.protected_until {
+            let secs = (until - problem.now).num_seconds().max(0);
+            let numbers = [("wait_secs".to_owned(), secs)].into();
+            let protected = obstacle(ReasonCode::WaitingForEvictions, Some("minimum_run_time"), numbers);
+            return Some((protected, Help::WaitForLeaving { secs }));
+        }
+        let (asks, free, best_node) = (class.shape.gpus.milli().0, outlook.free, outlook.best_node);
+        let numbers = || {
+            let mut numbers = gpu_numbers(&[("asks", asks), ("free", free), ("best_node", best_node)]);
+            if class.members > 1 {
+                numbers.insert("replicas".to_owned(), class.members.into());
+            }
+            numbers
+        };
+        if outlook.later == Search::Found {
+            return Some(waiting_for_evictions(self.outlooks.leaving_secs(state, pool)));
+        }
+        if class.require.is_some() && outlook.open_anywhere == Search::Found {
+            return Some((obstacle(ReasonCode::Topology, class.require.as_deref(), numbers()), Help::Wait));
+        }
+        let help = match class.shape.gpus {
+            GpuAsk::Whole { .. } if best_node >= 1_000 && best_node < asks => {
+                Help::AskForFewerGpus { gpus: best_node / 1_000 }
+            }
+            _ => Help::Wait,
+        };
+        let total = asks * i64::from(class.members);
+        if free >= total {
+            return Some((obstacle(ReasonCode::Fragmented, None, numbers()), help));
+        }
+        if notes.out_of_budget {
+            return Some(out_of_budget());
+        }
+        if free + notes.takeable_milli >= total && notes.takeable_milli > 0 {
+            return Some((obstacle(ReasonCode::Fragmented, Some("no_node_can_be_emptied"), numbers()), help));
+        }
+        let promised = state.space.later.pool_milli[pool] < total && self.outlooks.promised;
+        let detail = if promised { "nominated_elsewhere" } else { "pool_full" };
+        Some((obstacle(ReasonCode::BehindOthers, Some(detail), numbers()), Help::Wait))
+    }
 }
 
 fn invalid(problem: &Problem<'_>, job: usize) -> Option<Found> {
@@ -127,29 +205,9 @@ fn outside_time_window(problem: &Problem<'_>, job: usize) -> Option<Found> {
     Some((obstacle(ReasonCode::OutsideTimeWindow, None, numbers), Help::WaitForWindow { secs }))
 }
 
-fn behind_the_head(state: &State<'_, '_>, bounds: &mut Bounds, job: usize, position: u32) -> Vec<Found> {
+fn behind_the_head(position: u32) -> Vec<Found> {
     let numbers = [("ahead".to_owned(), i64::from(position) - 1)].into();
-    let behind = obstacle(ReasonCode::BehindOthers, Some("ahead_in_queue"), numbers);
-    debug_assert!(bounds.can_ever(state, job), "who can never start stands in no line");
-    vec![(behind, Help::Wait)]
-}
-
-/// Obstacles in one pool, in the fixed order.
-fn in_pool(state: &State<'_, '_>, bounds: &mut Bounds, job: usize, pool: usize, notes: &Notes) -> Vec<Found> {
-    let mut found = Vec::new();
-    let never = bounds.never_fits(state.problem, job, pool);
-    let never_fits = never.is_some();
-    found.extend(never);
-    let cap = over_cap(state, job, pool);
-    let over = cap.is_some();
-    found.extend(cap);
-    if !over {
-        found.extend(no_quota(state, job, pool));
-    }
-    if !never_fits {
-        found.extend(no_space(state, job, pool, notes));
-    }
-    found
+    vec![(obstacle(ReasonCode::BehindOthers, Some("ahead_in_queue"), numbers), Help::Wait)]
 }
 
 fn no_quota(state: &State<'_, '_>, job: usize, pool: usize) -> Option<Found> {
@@ -207,106 +265,11 @@ fn jobs_numbers(used: i64, most: i64) -> BTreeMap<String, i64> {
     [("used_jobs".to_owned(), used), ("cap_jobs".to_owned(), most)].into()
 }
 
-/// Why no place was found: exactly one of the reasons that are about space.
-fn no_space(state: &State<'_, '_>, job: usize, pool: usize, notes: &Notes) -> Option<Found> {
-    let problem = state.problem;
-    let row = &problem.jobs[job];
-    let class = &problem.classes[row.class];
-    let mut budget = Budget::new(EXPLAIN_STEPS);
-    let among = Among::Working;
-    let open = fit::place(problem, &state.space.open, class, pool, class.members, among, &mut budget);
-    match open {
-        Ok(Some(_)) if state.quota(job, pool, row.base_milli).is_ok() => return None,
-        Ok(Some(_)) if state.quota_later(job, pool, row.base_milli).is_err() => return None,
-        Ok(Some(_)) => return Some(waiting_for_evictions(state, problem.pool_nodes[pool].iter().copied())),
-        Err(_) => return Some(out_of_budget()),
-        Ok(None) => {}
-    }
-    if let Some(until) = notes.protected_until {
-        let secs = (until - problem.now).num_seconds().max(0);
-        let numbers = [("wait_secs".to_owned(), secs)].into();
-        let protected = obstacle(ReasonCode::WaitingForEvictions, Some("minimum_run_time"), numbers);
-        return Some((protected, Help::WaitForLeaving { secs }));
-    }
-    let (asks, free, best_node) = amounts(state, job, pool);
-    let numbers = || {
-        let mut numbers = gpu_numbers(&[("asks", asks), ("free", free), ("best_node", best_node)]);
-        if class.members > 1 {
-            numbers.insert("replicas".to_owned(), class.members.into());
-        }
-        numbers
-    };
-    let later = fit::place(problem, &state.space.later, class, pool, class.members, among, &mut budget);
-    if matches!(later, Ok(Some(_))) {
-        return Some(waiting_for_evictions(state, problem.pool_nodes[pool].iter().copied()));
-    }
-    if class.require.is_some() {
-        let open = &state.space.open;
-        let anywhere = fit::place_anywhere(problem, open, class, pool, class.members, among, &mut budget);
-        if matches!(anywhere, Ok(Some(_))) {
-            return Some((obstacle(ReasonCode::Topology, class.require.as_deref(), numbers()), Help::Wait));
-        }
-    }
-    let help = match class.shape.gpus {
-        GpuAsk::Whole { .. } if best_node >= 1_000 && best_node < asks => {
-            Help::AskForFewerGpus { gpus: best_node / 1_000 }
-        }
-        _ => Help::Wait,
-    };
-    let total = asks * i64::from(class.members);
-    if free >= total {
-        return Some((obstacle(ReasonCode::Fragmented, None, numbers()), help));
-    }
-    if free + notes.takeable_milli >= total && notes.takeable_milli > 0 {
-        return Some((obstacle(ReasonCode::Fragmented, Some("no_node_can_be_emptied"), numbers()), help));
-    }
-    if notes.out_of_budget {
-        return Some(out_of_budget());
-    }
-    let promised =
-        state.space.later.pool_milli[pool] < total && state.jobs.iter().any(|sim| sim.nominated.is_some());
-    let detail = if promised { "nominated_elsewhere" } else { "pool_full" };
-    Some((obstacle(ReasonCode::BehindOthers, Some(detail), numbers()), Help::Wait))
-}
-
 fn out_of_budget() -> Found {
     (obstacle(ReasonCode::SearchBudgetExhausted, None, BTreeMap::new()), Help::Wait)
 }
 
-/// Milli-GPUs: what a member asks, what is free for it in the pool, and on the best node.
-fn amounts(state: &State<'_, '_>, job: usize, pool: usize) -> (i64, i64, i64) {
-    let problem = state.problem;
-    let class = &problem.classes[problem.jobs[job].class];
-    let open = &state.space.open;
-    let shares = matches!(class.shape.gpus, GpuAsk::Share { .. });
-    let on_node = |&node: &usize| -> i64 {
-        if shares {
-            problem.nodes[node].gpus().map(|gpu| open.gpu_milli[gpu].max(0)).sum()
-        } else {
-            1_000 * i64::from(open.whole[node])
-        }
-    };
-    let nodes = problem.pool_nodes[pool].iter().filter(|&&node| class.node_ok[node]);
-    let (sum, best) = nodes.map(on_node).fold((0, 0), |(sum, best), free| (sum + free, free.max(best)));
-    (class.shape.gpus.milli().0, sum, best)
-}
-
-fn waiting_for_evictions(state: &State<'_, '_>, nodes: impl Iterator<Item = usize>) -> Found {
-    let problem = state.problem;
-    let mut jobs: Vec<usize> = nodes.flat_map(|node| state.on_node[node].iter().copied()).collect();
-    jobs.sort_unstable();
-    jobs.dedup();
-    let leaving: Vec<_> = jobs
-        .iter()
-        .flat_map(|&job| problem.jobs[job].job.members.iter().filter_map(|member| member.leaving.as_ref()))
-        .collect();
-    let newly = jobs.iter().filter(|&&job| {
-        let before = problem.jobs[job].members.iter().filter(|member| member.leaving).count();
-        state.jobs[job].members.iter().filter(|member| member.leaving).count() > before
-    });
-    let newly = newly.map(|&job| problem.rules(job).grace_secs);
-    let already = leaving.iter().map(|leaving| (leaving.leave_by - problem.now).num_seconds().max(0));
-    let secs = newly.chain(already).max().unwrap_or(0);
+fn waiting_for_evictions(secs: i64) -> Found {
     let numbers = [("wait_secs".to_owned(), secs)].into();
     (obstacle(ReasonCode::WaitingForEvictions, None, numbers), Help::WaitForLeaving { secs })
 }

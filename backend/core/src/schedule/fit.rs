@@ -1,8 +1,8 @@
 //! Where a gang fits: all members on concrete GPUs, or nothing.
 //!
 //! Packing is best fit: the node left with the fewest whole GPUs, the tightest GPU for a share, the
-//! smallest NVLink domain that suffices, the fewest nodes for a gang. This module evicts nobody and
-//! knows no quota.
+//! smallest NVLink domain that suffices, the fewest nodes for a gang. Whole pools are searched by the
+//! view's index, which must be settled. This module evicts nobody and knows no quota.
 
 use super::problem::{Class, Hold, Problem, Slice};
 use super::space::View;
@@ -22,6 +22,18 @@ pub(super) struct Budget {
 impl Budget {
     pub(super) const fn new(steps: u64) -> Self {
         Self { left: steps }
+    }
+
+    /// Up to `most` of the steps, for one search of many.
+    pub(super) fn lend(&mut self, most: u64) -> Self {
+        let left = most.min(self.left);
+        self.left -= left;
+        Self { left }
+    }
+
+    /// What a search did not need.
+    pub(super) const fn give_back(&mut self, rest: &Self) {
+        self.left += rest.left;
     }
 
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), OutOfBudget> {
@@ -83,10 +95,29 @@ pub(super) fn place_anywhere(
     among: Among,
     budget: &mut Budget,
 ) -> Result<Option<Vec<Hold>>, OutOfBudget> {
-    if members == 1 && class.model.is_none() && !matches!(class.shape.gpus, GpuAsk::Share { .. }) {
-        return place_one_by_index(problem, view, class, pool, among, budget);
+    let (cpu, memory) = (class.shape.cpu.0, class.shape.memory.0);
+    let with_room = |whole: u32| view.rooms(pool).with_whole(whole, cpu, memory);
+    match class.shape.gpus {
+        GpuAsk::Share { devices, milli, .. } if members == 1 => {
+            place_one_share(problem, view, class, (pool, devices as usize, milli.0), among, budget)
+        }
+        GpuAsk::Share { .. } => {
+            place_on(problem, view, class, &problem.pool_nodes[pool], members, among, budget)
+        }
+        GpuAsk::None | GpuAsk::Whole { .. } if members == 1 => {
+            place_one_whole(problem, view, class, pool, among, budget)
+        }
+        GpuAsk::None => {
+            place_on(problem, view, class, &with_room(0).collect::<Vec<_>>(), members, among, budget)
+        }
+        GpuAsk::Whole { gpus } => {
+            budget.spend(1)?;
+            if view.rooms(pool).most_members(gpus) < u64::from(members) {
+                return Ok(None);
+            }
+            place_on(problem, view, class, &with_room(gpus).collect::<Vec<_>>(), members, among, budget)
+        }
     }
-    place_on(problem, view, class, &problem.pool_nodes[pool], members, among, budget)
 }
 
 fn place_in_one_place(
@@ -113,7 +144,7 @@ fn place_in_one_place(
 }
 
 /// One member on whole GPUs (or none): the first node with the fewest whole GPUs that suffice.
-fn place_one_by_index(
+fn place_one_whole(
     problem: &Problem<'_>,
     view: &View,
     class: &Class,
@@ -122,7 +153,8 @@ fn place_one_by_index(
     budget: &mut Budget,
 ) -> Result<Option<Vec<Hold>>, OutOfBudget> {
     let mask = node_mask(class, among);
-    for &(_, node) in view.by_whole[pool].range((class.shape.gpus.devices(), 0)..) {
+    let shape = class.shape;
+    for node in view.rooms(pool).with_whole(shape.gpus.devices(), shape.cpu.0, shape.memory.0) {
         budget.spend(1)?;
         if mask[node]
             && let Some(hold) = pack(problem, view, class, node, 1).pop()
@@ -131,6 +163,46 @@ fn place_one_by_index(
         }
     }
     Ok(None)
+}
+
+/// One member on parts of cards: on cards in use where these suffice, else on the node where the fewest
+/// whole ones are broken; of these the one with the fewest whole GPUs, then the least free share.
+fn place_one_share(
+    problem: &Problem<'_>,
+    view: &View,
+    class: &Class,
+    (pool, devices, milli): (usize, usize, i64),
+    among: Among,
+    budget: &mut Budget,
+) -> Result<Option<Vec<Hold>>, OutOfBudget> {
+    let mask = node_mask(class, among);
+    let rooms = view.rooms(pool);
+    let cards = |node: usize| {
+        if mask[node] && host_capacity(view, class, node, 1) > 0 {
+            cards_for_one(problem, view, class, node)
+        } else {
+            (0, 0)
+        }
+    };
+    for node in rooms.with_part(milli) {
+        budget.spend(1)?;
+        if cards(node).1 >= devices {
+            return Ok(Some(pack(problem, view, class, node, 1)));
+        }
+    }
+    let mut best: Option<(usize, usize)> = None;
+    for node in rooms.by_share(1) {
+        budget.spend(1)?;
+        let (all, used) = cards(node);
+        let broken = devices.saturating_sub(used);
+        if all >= devices && best.is_none_or(|(least, _)| broken < least) {
+            best = Some((broken, node));
+            if broken <= 1 {
+                break;
+            }
+        }
+    }
+    Ok(best.map(|(_, node)| pack(problem, view, class, node, 1)))
 }
 
 /// Members on the fewest of the given nodes; the last of them as tight as possible.
@@ -154,7 +226,13 @@ pub(super) fn place_on(
     if room.iter().map(|&(fits, _, _)| u64::from(fits)).sum::<u64>() < u64::from(members) {
         return Ok(None);
     }
-    room.sort_unstable_by_key(|&(fits, whole, node)| (Reverse(fits), whole, node));
+    let order = |&(fits, whole, node): &(u32, u32, usize)| (Reverse(fits), whole, node);
+    // No gang has members on more nodes than it has members.
+    let most = (members as usize).min(room.len());
+    if most < room.len() {
+        room.select_nth_unstable_by_key(most, order);
+    }
+    room[..most].sort_unstable_by_key(order);
     let mut holds = Vec::with_capacity(members as usize);
     let mut left = members;
     let mut next = 0;
@@ -181,7 +259,7 @@ fn last_node(
     room: &[(u32, u32, usize)],
     left: u32,
 ) -> usize {
-    let enough = room.iter().take_while(|&&(fits, _, _)| fits >= left);
+    let enough = room.iter().filter(|&&(fits, _, _)| fits >= left);
     let tightness = |&(fits, whole, node): &(u32, u32, usize)| {
         let broken = match class.shape.gpus {
             GpuAsk::Share { .. } => broken_gpus(problem, view, class, node, left),
@@ -217,14 +295,11 @@ fn broken_gpus(problem: &Problem<'_>, view: &View, class: &Class, node: usize, m
 
 /// How many members fit on a node, at most `most`.
 pub(super) fn capacity(problem: &Problem<'_>, view: &View, class: &Class, node: usize, most: u32) -> u32 {
-    let by = |free: i64, each: i64| {
-        if each <= 0 { most } else { u32::try_from((free / each).clamp(0, i64::from(most))).unwrap_or(0) }
-    };
-    let host = by(view.cpu[node], class.shape.cpu.0).min(by(view.memory[node], class.shape.memory.0));
+    let host = host_capacity(view, class, node, most);
     let gpus = match class.shape.gpus {
         GpuAsk::None => most,
         GpuAsk::Whole { gpus } => {
-            let whole = if class.model.is_some() {
+            let whole = if class.model.is_some() && problem.nodes[node].is_mixed {
                 u32::try_from(whole_gpus(problem, view, class, node).len()).unwrap_or(0)
             } else {
                 view.whole[node]
@@ -237,6 +312,14 @@ pub(super) fn capacity(problem: &Problem<'_>, view: &View, class: &Class, node: 
         GpuAsk::Share { .. } => u32::try_from(pack(problem, view, class, node, host).len()).unwrap_or(0),
     };
     host.min(gpus)
+}
+
+/// How many members its cpu and memory suffice for, at most `most`.
+fn host_capacity(view: &View, class: &Class, node: usize, most: u32) -> u32 {
+    let by = |free: i64, each: i64| {
+        if each <= 0 { most } else { u32::try_from((free / each).clamp(0, i64::from(most))).unwrap_or(0) }
+    };
+    by(view.cpu[node], class.shape.cpu.0).min(by(view.memory[node], class.shape.memory.0))
 }
 
 fn right_model(problem: &Problem<'_>, class: &Class, gpu: usize) -> bool {

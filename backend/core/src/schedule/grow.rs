@@ -10,6 +10,7 @@ use super::state::State;
 use crate::id::JobId;
 use chrono::{DateTime, Utc};
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 const GROW_STEPS: u64 = 200_000;
 
@@ -19,16 +20,20 @@ type Turn = (Reverse<i32>, Share, DateTime<Utc>, JobId, usize);
 /// Adds members one by one. `contended[pool]`: a pending job waits for space there.
 pub(super) fn grow(state: &mut State<'_, '_>, contended: &[bool]) {
     let mut budget = Budget::new(GROW_STEPS);
-    let mut growing: Vec<usize> =
-        (0..state.jobs.len()).filter(|&job| may_grow(state, job, contended)).collect();
-    while let Some(job) = growing.iter().map(|&job| turn(state, job)).min().map(|turn| turn.4) {
-        let grown = match state.jobs[job].pool {
-            Some(pool) => one_more(state, job, pool, &mut budget).map(|hold| (pool, hold)),
-            None => None,
-        };
-        match grown {
-            Some((pool, hold)) => state.start(job, pool, vec![hold]),
-            None => growing.retain(|&other| other != job),
+    let growing = (0..state.jobs.len()).filter(|&job| may_grow(state, job, contended));
+    let mut growing: BinaryHeap<Reverse<Turn>> = growing.map(|job| Reverse(turn(state, job))).collect();
+    while let Some(Reverse(then)) = growing.pop() {
+        let job = then.4;
+        // Nobody shrinks here, so turns only get later: one that is no longer as it was waits for its new place.
+        let now = turn(state, job);
+        if now > then {
+            growing.push(Reverse(now));
+            continue;
+        }
+        let Some(pool) = state.jobs[job].pool else { continue };
+        if let Some(hold) = one_more(state, job, pool, &mut budget) {
+            state.start(job, pool, vec![hold]);
+            growing.push(Reverse(turn(state, job)));
         }
     }
 }
@@ -51,7 +56,7 @@ fn turn(state: &State<'_, '_>, job: usize) -> Turn {
     (Reverse(row.job.priority.band().value().0), share, row.job.submitted_at, row.job.id, job)
 }
 
-fn one_more(state: &State<'_, '_>, job: usize, pool: usize, budget: &mut Budget) -> Option<Hold> {
+fn one_more(state: &mut State<'_, '_>, job: usize, pool: usize, budget: &mut Budget) -> Option<Hold> {
     let problem = state.problem;
     let row = &problem.jobs[job];
     let sim = &state.jobs[job];
@@ -61,13 +66,12 @@ fn one_more(state: &State<'_, '_>, job: usize, pool: usize, budget: &mut Budget)
         return None;
     }
     let class = &problem.classes[row.class];
-    let open = &state.space.open;
-    let nodes = match &class.require {
-        None => problem.pool_nodes[pool].as_slice(),
-        Some(level) => {
-            let home = sim.members.first()?.hold.node;
-            problem.places.get(&(pool, level.as_str()))?.iter().find(|nodes| nodes.contains(&home))?
-        }
+    let home = sim.members.first()?.hold.node;
+    let Some(level) = &class.require else {
+        state.space.open.settle(problem);
+        let open = &state.space.open;
+        return fit::place_anywhere(problem, open, class, pool, 1, Among::Working, budget).ok()??.pop();
     };
-    fit::place_on(problem, open, class, nodes, 1, Among::Working, budget).ok()??.pop()
+    let nodes = problem.places.get(&(pool, level.as_str()))?.iter().find(|nodes| nodes.contains(&home))?;
+    fit::place_on(problem, &state.space.open, class, nodes, 1, Among::Working, budget).ok()??.pop()
 }

@@ -2,13 +2,13 @@
 //!
 //! Thousands of jobs share few sets of rules: each set is made once.
 
-use super::problem::Problem;
+use super::problem::{Index, Problem};
 use super::snapshot::{Job, Snapshot};
 use crate::id::{QueueId, TeamId};
 use crate::kind::Kind;
 use crate::policy::{KindRules, Place};
 use chrono::{DateTime, Utc};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// One set of rules, at this moment.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct JobRules {
 #[derive(Debug, Default)]
 pub(super) struct RuleBook {
     sets: Vec<JobRules>,
-    known: HashMap<(Kind, TeamId, QueueId), usize>,
+    known: Index<(Kind, TeamId, QueueId), usize>,
 }
 
 impl RuleBook {

@@ -50,7 +50,7 @@ pub(super) fn keep_promises(state: &mut State<'_, '_>, draft: &mut Draft) {
 
 fn keep(state: &mut State<'_, '_>, nomination: &Nomination) -> Result<usize, DropReason> {
     let problem = state.problem;
-    let job = *problem.job_index.get(&nomination.job).ok_or(DropReason::JobGone)?;
+    let job = problem.job(nomination.job).ok_or(DropReason::JobGone)?;
     let row = &problem.jobs[job];
     if !row.job.is_pending() || state.jobs[job].nominated.is_some() {
         return Err(DropReason::JobGone);
@@ -98,7 +98,7 @@ pub(super) fn start_early(state: &mut State<'_, '_>, draft: &Draft) {
     let mut nominations: Vec<&Nomination> = problem.snapshot.nominations.iter().collect();
     nominations.sort_unstable_by_key(|nomination| (nomination.created_at, nomination.job));
     for nomination in nominations {
-        let Some(&job) = problem.job_index.get(&nomination.job) else { continue };
+        let Some(job) = problem.job(nomination.job) else { continue };
         let is_new = draft.reclaims.iter().any(|reclaim| reclaim.evictor == Some(nomination.job));
         if is_new || state.jobs[job].nominated.is_none() {
             continue;
@@ -120,8 +120,9 @@ pub(super) fn start_early(state: &mut State<'_, '_>, draft: &Draft) {
 
 /// Idle GPUs of the same pool on which the job, not nominated just now, may start before its victims are
 /// gone: no GPU idles beside who may have it.
-fn open_place(state: &State<'_, '_>, job: usize, pool: usize) -> Option<Vec<Hold>> {
+fn open_place(state: &mut State<'_, '_>, job: usize, pool: usize) -> Option<Vec<Hold>> {
     let problem = state.problem;
+    state.space.open.settle(problem);
     let row = &problem.jobs[job];
     if state.quota(job, pool, row.base_milli).is_err() || state.queue_limit(job, Count::Both).is_some() {
         return None;
@@ -172,6 +173,7 @@ pub(super) fn commit(state: &mut State<'_, '_>, draft: &mut Draft, evictor: &Evi
                 state.release(job, at);
             }
         }
+        state.units_changed(job);
     }
     if evictions.is_empty() && is_startable(state, evictor.job, evictor.pool, &found.holds) {
         state.start(evictor.job, evictor.pool, found.holds.clone());

@@ -2,120 +2,18 @@
 //! then what lies inside a department's guarantee; then the surplus, by class band, weighted share and
 //! age. Shares are compared where the branches of two teams meet, and anew after each start.
 //!
-//! Pending jobs stand in *lines*: those of a queue that fit or fail together form one, so that a shape
-//! that cannot start is looked at once. A strict queue is one line. This module starts nobody.
+//! The tournament up the team tree stays in place between two turns: only the branches of teams whose
+//! use or lines changed play again. This module starts nobody.
 
+use super::bracket::Bracket;
 use super::ledger::Share;
-use super::problem::Problem;
+use super::line::{Line, Lines};
+use super::problem::Index;
 use super::state::State;
-use crate::id::{JobId, UserId};
-use crate::kind::Kind;
 use crate::policy::SurplusOrder;
-use crate::queue::{QueueOrder, QueueState};
 use chrono::{DateTime, Utc};
 use std::cmp::Reverse;
-use std::collections::HashMap;
-
-/// Jobs in line, oldest of the highest priority first.
-#[derive(Debug)]
-pub(super) struct Line {
-    pub(super) team: usize,
-    pub(super) strict: bool,
-    pub(super) jobs: Vec<usize>,
-    /// The head; everything before it is served.
-    pub(super) next: usize,
-    /// The head could not be served in this pass.
-    pub(super) blocked: bool,
-}
-
-impl Line {
-    pub(super) fn head(&self) -> Option<usize> {
-        self.jobs.get(self.next).copied()
-    }
-}
-
-/// Jobs that agree in this fit or fail together.
-#[derive(PartialEq, Eq, Hash)]
-struct Alike<'a> {
-    priority: i32,
-    class: usize,
-    kind: Kind,
-    pools: &'a [usize],
-    preemptible: bool,
-    evict_others: bool,
-    /// Where the queue limits each user.
-    user: Option<UserId>,
-    max_replicas: u32,
-}
-
-#[derive(PartialEq, Eq, Hash)]
-struct LineKey<'a> {
-    queue: usize,
-    /// The rest is equal for a strict queue's jobs, whatever they ask.
-    rest: Option<Alike<'a>>,
-}
-
-/// All lines, and by job the line it stands in.
-pub(super) fn lines(state: &State<'_, '_>, can_ever: impl Fn(usize) -> bool) -> Vec<Line> {
-    let problem = state.problem;
-    let mut jobs: Vec<usize> = (0..problem.jobs.len())
-        .filter(|&job| is_waiting(state, job) && is_served(problem, job) && can_ever(job))
-        .filter(|&job| state.jobs[job].nominated.is_none() || is_strict(problem, job))
-        .collect();
-    jobs.sort_by_key(|&job| place_in_queue(problem, job));
-    let mut index: HashMap<LineKey<'_>, usize> = HashMap::new();
-    let mut lines: Vec<Line> = Vec::new();
-    for job in jobs {
-        let row = &problem.jobs[job];
-        let (Some(at), Some(team)) = (row.queue, row.team) else { continue };
-        let queue = problem.queues[at];
-        let strict = is_strict(problem, job);
-        let rest = (!strict).then(|| Alike {
-            priority: row.job.priority.0,
-            class: row.class,
-            kind: row.job.kind,
-            pools: &row.pools,
-            preemptible: row.job.preemptible,
-            evict_others: row.job.evict_others,
-            user: queue.max_running_jobs_per_user.map(|_| row.job.user),
-            max_replicas: row.job.max_replicas,
-        });
-        let next = lines.len();
-        let line = *index.entry(LineKey { queue: at, rest }).or_insert(next);
-        if line == next {
-            // Nothing overtakes a head that waits in its nomination.
-            let blocked = state.jobs[job].nominated.is_some();
-            lines.push(Line { team, strict, jobs: Vec::new(), next: 0, blocked });
-        }
-        lines[line].jobs.push(job);
-    }
-    lines
-}
-
-fn is_waiting(state: &State<'_, '_>, job: usize) -> bool {
-    state.problem.jobs[job].job.is_pending() && state.jobs[job].members.is_empty()
-}
-
-fn is_strict(problem: &Problem<'_>, job: usize) -> bool {
-    let queue = problem.jobs[job].queue;
-    queue.is_some_and(|queue| problem.queues[queue].order == QueueOrder::StrictFifo)
-}
-
-/// Highest priority, then age: the order inside a queue.
-pub(super) fn place_in_queue(
-    problem: &Problem<'_>,
-    job: usize,
-) -> (Option<usize>, Reverse<i32>, DateTime<Utc>, JobId) {
-    let row = &problem.jobs[job];
-    (row.queue, Reverse(row.job.priority.0), row.job.submitted_at, row.job.id)
-}
-
-/// Its queue is served and nobody holds the job back.
-pub(super) fn is_served(problem: &Problem<'_>, job: usize) -> bool {
-    let row = &problem.jobs[job];
-    let open = row.queue.is_some_and(|queue| problem.queues[queue].state != QueueState::Held);
-    open && !row.job.held && row.team.is_some() && problem.closed_until(job).is_none()
-}
+use std::collections::BinaryHeap;
 
 /// Who is served first. Less = first; the last field is the id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,7 +24,8 @@ struct Turn {
     class: Reverse<i32>,
     share: Option<Share>,
     submitted_at: DateTime<Utc>,
-    job: JobId,
+    /// Dense, in the order of ids.
+    job: usize,
 }
 
 fn turn(state: &State<'_, '_>, job: usize) -> Turn {
@@ -139,74 +38,209 @@ fn turn(state: &State<'_, '_>, job: usize) -> Turn {
     } else {
         0
     };
-    Turn { level, class: Reverse(class), share: None, submitted_at: row.job.submitted_at, job: row.job.id }
+    Turn { level, class: Reverse(class), share: None, submitted_at: row.job.submitted_at, job }
+}
+
+/// A line's head and the line.
+type Candidate = (Turn, usize);
+
+/// Lines of one team whose heads differ in age only: whatever the use, the oldest goes first.
+#[derive(Debug, Default)]
+struct Group {
+    /// Submission, job, line.
+    heads: BinaryHeap<Reverse<(DateTime<Utc>, usize, usize)>>,
+}
+
+/// What makes two lines of a team one group; a strict line stands for itself.
+#[derive(PartialEq, Eq, Hash)]
+struct GroupKey<'a> {
+    team: usize,
+    priority: i32,
+    milli: i64,
+    pools: &'a [usize],
+    strict: Option<usize>,
 }
 
 /// Picks the line to serve next.
+///
+/// Invariant, once [`Picker::next`] has followed the state: each team's seat holds its best head as judged
+/// on the state, and each node's seat at its parent the node's champion with the node's present share.
 #[derive(Debug)]
 pub(super) struct Picker {
-    /// By team: the turn of its best line; `None` = must be looked at again.
-    best: Vec<Option<Option<(Turn, usize)>>>,
-    by_team: Vec<Vec<usize>>,
+    groups: Vec<Group>,
+    of_team: Vec<Vec<usize>>,
+    of_line: Vec<usize>,
+    bracket: Bracket<Candidate>,
+    /// By pool and tree node: the use that the turns were judged on.
+    seen: Vec<Vec<i64>>,
+    /// By tree node: what heads at or below it may ask, ascending. A turn's level can change only where
+    /// one of these begins or ceases to fit a guarantee.
+    asks: Vec<Vec<i64>>,
 }
 
 impl Picker {
-    pub(super) fn new(state: &State<'_, '_>, lines: &[Line]) -> Self {
-        let teams = state.problem.teams.len();
-        let mut by_team = vec![Vec::new(); teams];
-        for (index, line) in lines.iter().enumerate() {
-            by_team[line.team].push(index);
-        }
-        Self { best: vec![None; teams], by_team }
+    pub(super) fn new(state: &mut State<'_, '_>, lines: &Lines) -> Self {
+        let mut picker = Self {
+            groups: Vec::new(),
+            of_team: vec![Vec::new(); state.problem.teams.len()],
+            of_line: Vec::new(),
+            bracket: Bracket::new(&state.tree),
+            seen: state.later.iter().map(|ledger| ledger.used.clone()).collect(),
+            asks: vec![Vec::new(); state.tree.root + 1],
+        };
+        state.take_moved();
+        picker.group(state, lines);
+        picker.collect_asks(state, lines);
+        picker.replay_under(state, lines, state.tree.root);
+        picker
     }
 
-    /// Something of this team, or of its relatives, has changed.
-    pub(super) fn touch(&mut self, state: &State<'_, '_>, team: usize) {
-        let top = state.tree.path(team).last().unwrap_or(team);
-        for other in 0..self.best.len() {
-            if state.tree.is_under(other, top) {
-                self.best[other] = None;
+    fn group(&mut self, state: &State<'_, '_>, lines: &Lines) {
+        let problem = state.problem;
+        let mut index: Index<GroupKey<'_>, usize> = Index::default();
+        for (at, line) in lines.iter().enumerate() {
+            let group = line.head().map(|head| {
+                let row = &problem.jobs[head];
+                let key = GroupKey {
+                    team: line.team,
+                    priority: row.job.priority.0,
+                    milli: row.base_milli,
+                    pools: &row.pools,
+                    strict: line.strict.then_some(at),
+                };
+                let next = self.groups.len();
+                let group = *index.entry(key).or_insert(next);
+                if group == next {
+                    self.groups.push(Group::default());
+                    self.of_team[line.team].push(group);
+                }
+                group
+            });
+            self.of_line.push(group.unwrap_or(usize::MAX));
+            self.queue_up(state, line, at);
+        }
+    }
+
+    fn queue_up(&mut self, state: &State<'_, '_>, line: &Line, at: usize) {
+        if let Some(head) = line.head().filter(|_| !line.blocked) {
+            let age = state.problem.jobs[head].job.submitted_at;
+            self.groups[self.of_line[at]].heads.push(Reverse((age, head, at)));
+        }
+    }
+
+    fn collect_asks(&mut self, state: &State<'_, '_>, lines: &Lines) {
+        for line in lines.iter() {
+            // Only a strict line's jobs differ in what they ask.
+            let most = if line.strict { line.jobs.len() } else { 1 };
+            let asks = line.jobs.iter().take(most).map(|&job| state.problem.jobs[job].base_milli);
+            self.asks[line.team].extend(asks);
+        }
+        for &node in &state.tree.bottom_up {
+            let mut asks = std::mem::take(&mut self.asks[node]);
+            asks.sort_unstable();
+            asks.dedup();
+            if node != state.tree.root {
+                self.asks[state.tree.parent[node]].extend(&asks);
             }
+            self.asks[node] = asks;
         }
     }
 
-    /// Only the team's lines have moved.
-    pub(super) fn line_moved(&mut self, team: usize) {
-        self.best[team] = None;
+    /// The line that was picked last has moved on, or is blocked.
+    pub(super) fn served(&mut self, state: &State<'_, '_>, lines: &Lines, at: usize) {
+        let line = &lines[at];
+        let heads = &mut self.groups[self.of_line[at]].heads;
+        debug_assert!(
+            heads.peek().is_some_and(|Reverse((_, _, first))| *first == at),
+            "the picked goes first"
+        );
+        heads.pop();
+        self.queue_up(state, line, at);
+        self.play(state, line.team);
+        self.raise(state, lines, line.team);
     }
 
-    /// The next line, by a tournament up the team tree.
-    pub(super) fn next(&mut self, state: &State<'_, '_>, lines: &[Line]) -> Option<usize> {
+    /// The next line.
+    pub(super) fn next(&mut self, state: &mut State<'_, '_>, lines: &Lines) -> Option<usize> {
+        self.follow(state, lines);
+        let line = self.bracket.champion(state.tree.root).map(|(_, line)| line);
+        debug_assert_eq!(line, self.recount(state, lines), "the tournament equals a new one");
+        line
+    }
+
+    /// The next line by a whole new tournament.
+    fn recount(&self, state: &State<'_, '_>, lines: &Lines) -> Option<usize> {
         let tree = &state.tree;
-        let mut champion: Vec<Option<(Turn, usize)>> = vec![None; tree.root + 1];
-        for &node in &tree.bottom_up {
-            if node != tree.root {
-                let own = self.best_of_team(state, lines, node);
-                champion[node] = better(champion[node], own);
-                let Some((turn, line)) = champion[node] else { continue };
-                let parent = tree.parent[node];
-                let share = (turn.level > 0).then(|| share(state, node, lines[line].head()));
-                champion[parent] = better(champion[parent], Some((Turn { share, ..turn }, line)));
-            }
+        let mut champion: Vec<Option<Candidate>> = vec![None; tree.root + 1];
+        for &node in tree.bottom_up.iter().filter(|&&node| node != tree.root) {
+            let own = lines.iter().enumerate().filter(|(_, line)| line.team == node && !line.blocked);
+            let own = own.filter_map(|(at, line)| Some((turn(state, line.head()?), at)));
+            let Some((turn, line)) = own.chain(champion[node]).min() else { continue };
+            let share = (turn.level > 0).then(|| share(state, node, lines[line].head()));
+            let above = tree.parent[node];
+            champion[above] = champion[above].into_iter().chain([(Turn { share, ..turn }, line)]).min();
         }
         champion[tree.root].map(|(_, line)| line)
     }
 
-    fn best_of_team(&mut self, state: &State<'_, '_>, lines: &[Line], team: usize) -> Option<(Turn, usize)> {
-        if let Some(known) = self.best[team] {
-            return known;
+    /// Lets those play again whose turn may have changed with the use of their team or of those above it.
+    fn follow(&mut self, state: &mut State<'_, '_>, lines: &Lines) {
+        for (pool, team) in state.take_moved() {
+            let mut stale = None;
+            for node in state.tree.path(team) {
+                let guaranteed = state.limits[pool].guaranteed[node];
+                let used = state.later[pool].used[node];
+                let before = std::mem::replace(&mut self.seen[pool][node], used);
+                let (low, high) = (guaranteed - used.max(before), guaranteed - used.min(before));
+                let fitting = |room: i64| self.asks[node].partition_point(|&ask| ask <= room);
+                if fitting(low) < fitting(high) {
+                    stale = Some(node);
+                }
+            }
+            if let Some(top) = stale {
+                self.replay_under(state, lines, top);
+            }
+            self.raise(state, lines, team);
         }
-        let waiting = self.by_team[team].iter().filter(|&&line| !lines[line].blocked);
-        let best = waiting.filter_map(|&line| Some((turn(state, lines[line].head()?), line))).min();
-        self.best[team] = Some(best);
-        best
     }
-}
 
-fn better(left: Option<(Turn, usize)>, right: Option<(Turn, usize)>) -> Option<(Turn, usize)> {
-    match (left, right) {
-        (Some(left), Some(right)) => Some(left.min(right)),
-        (left, right) => left.or(right),
+    /// All turns at or below a node are judged again.
+    fn replay_under(&mut self, state: &State<'_, '_>, lines: &Lines, top: usize) {
+        let mut below = vec![top];
+        let mut next = 0;
+        while next < below.len() {
+            below.extend(&state.tree.children[below[next]]);
+            next += 1;
+        }
+        for &node in below.iter().rev() {
+            if node != state.tree.root {
+                self.play(state, node);
+                self.lift(state, lines, node);
+            }
+        }
+        self.raise(state, lines, top);
+    }
+
+    /// The team's own lines against each other.
+    fn play(&mut self, state: &State<'_, '_>, team: usize) {
+        let heads = self.of_team[team].iter().filter_map(|&group| self.groups[group].heads.peek());
+        let best = heads.map(|&Reverse((_, head, line))| (turn(state, head), line)).min();
+        self.bracket.set_own(team, best);
+    }
+
+    /// The node's champion takes its seat at the parent, with the node's share.
+    fn lift(&mut self, state: &State<'_, '_>, lines: &Lines, node: usize) {
+        let champion = self.bracket.champion(node).map(|(turn, line)| {
+            let share = (turn.level > 0).then(|| share(state, node, lines[line].head()));
+            (Turn { share, ..turn }, line)
+        });
+        self.bracket.set_child(node, champion);
+    }
+
+    fn raise(&mut self, state: &State<'_, '_>, lines: &Lines, node: usize) {
+        for at in state.tree.path(node) {
+            self.lift(state, lines, at);
+        }
     }
 }
 

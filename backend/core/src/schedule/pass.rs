@@ -4,8 +4,9 @@
 //! This module decides no single job: that is [`super::serve`]'s.
 
 use super::bounds::Bounds;
+use super::line::Lines;
 use super::nominate;
-use super::order::{Line, Picker, lines};
+use super::order::Picker;
 use super::serve::{Desk, Served};
 use super::state::State;
 
@@ -13,51 +14,37 @@ use super::state::State;
 const MAX_PASSES: usize = 8;
 
 /// Serves everybody; returns the lines as the last pass left them.
-pub(super) fn serve_all(state: &mut State<'_, '_>, bounds: &mut Bounds, desk: &mut Desk) -> Vec<Line> {
-    let can_ever: Vec<bool> = (0..state.jobs.len())
-        .map(|job| state.problem.jobs[job].job.is_pending() && bounds.can_ever(state, job))
-        .collect();
-    let mut last = Vec::new();
+pub(super) fn serve_all(state: &mut State<'_, '_>, bounds: &mut Bounds, desk: &mut Desk) -> Lines {
+    let mut lines = Lines::new(state, bounds);
     for _ in 0..MAX_PASSES {
         desk.forget_failures();
-        last = lines(state, |job| can_ever[job]);
-        let served = serve_once(state, &mut last, desk);
+        lines.form(state);
+        let served = serve_once(state, &mut lines, desk);
         if !served {
             break;
         }
         nominate::start_early(state, &desk.draft);
     }
-    last
+    lines
 }
 
 /// One pass; whether anything changed.
-fn serve_once(state: &mut State<'_, '_>, lines: &mut [Line], desk: &mut Desk) -> bool {
+fn serve_once(state: &mut State<'_, '_>, lines: &mut Lines, desk: &mut Desk) -> bool {
     let mut changed = false;
     let mut picker = Picker::new(state, lines);
     while let Some(at) = picker.next(state, lines) {
         let line = &mut lines[at];
-        let Some(job) = line.head() else { continue };
-        if state.jobs[job].nominated.is_some() {
+        let Some(job) = line.head() else { break };
+        let served =
+            if state.jobs[job].nominated.is_some() { Served::Blocked } else { desk.serve(state, job) };
+        changed |= served != Served::Blocked;
+        // In a strict queue, a nominated job stays at the head; a new pass finds it there.
+        if served == Served::Blocked || (line.strict && state.jobs[job].nominated.is_some()) {
             line.blocked = true;
-            picker.line_moved(line.team);
-            continue;
+        } else {
+            line.next += 1;
         }
-        match desk.serve(state, job) {
-            Served::Blocked => {
-                line.blocked = true;
-                picker.line_moved(line.team);
-            }
-            Served::Started | Served::Nominated => {
-                changed = true;
-                // In a strict queue, a nominated job stays at the head; a new pass finds it there.
-                if line.strict && state.jobs[job].nominated.is_some() {
-                    line.blocked = true;
-                } else {
-                    line.next += 1;
-                }
-                picker.touch(state, line.team);
-            }
-        }
+        picker.served(state, lines, at);
     }
     changed
 }

@@ -12,7 +12,12 @@ use crate::kind::Kind;
 use crate::node::NodeState;
 use crate::units::{Mib, MilliGpu};
 use chrono::{DateTime, TimeDelta, Utc};
+use foldhash::fast::FixedState;
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+/// A map that is only ever asked, never walked: its order decides nothing.
+pub(super) type Index<K, V> = HashMap<K, V, FixedState>;
 
 /// A part of one GPU, by dense index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,8 +53,8 @@ pub(super) struct JobRow<'a> {
     /// `None`: the team is unknown (deleted); it holds space but no quota.
     pub(super) team: Option<usize>,
     pub(super) queue: Option<usize>,
-    /// Acceptable pools, in the job's order.
-    pub(super) pools: Vec<usize>,
+    /// Acceptable pools, in the job's order; jobs that name the same pools share the list.
+    pub(super) pools: Rc<[usize]>,
     pub(super) class: usize,
     /// Its set in the rule book.
     pub(super) rules: usize,
@@ -79,10 +84,10 @@ pub(super) struct Class {
     pub(super) model: Option<String>,
     pub(super) require: Option<String>,
     pub(super) prefer: Option<String>,
-    /// By node: meets labels, model and RDMA and takes work.
-    pub(super) node_ok: Vec<bool>,
+    /// By node: meets labels, model and RDMA and takes work. Classes with the same wishes share it.
+    pub(super) node_ok: Rc<[bool]>,
     /// By node: would meet them if its state and health allowed.
-    pub(super) node_could: Vec<bool>,
+    pub(super) node_could: Rc<[bool]>,
 }
 
 #[derive(Debug)]
@@ -93,6 +98,8 @@ pub(super) struct NodeRow<'a> {
     pub(super) gpu_count: usize,
     /// Groups of dense GPU indices that are linked.
     pub(super) nvlink: Vec<Vec<usize>>,
+    /// Its GPUs are not all of one model.
+    pub(super) is_mixed: bool,
 }
 
 impl NodeRow<'_> {
@@ -127,26 +134,42 @@ pub(super) struct Problem<'a> {
     pub(super) teams: Vec<TeamId>,
     pub(super) queues: Vec<&'a Queue>,
     pub(super) jobs: Vec<JobRow<'a>>,
-    pub(super) job_index: HashMap<JobId, usize>,
     pub(super) classes: Vec<Class>,
     /// (pool, level) → the nodes of each place.
     pub(super) places: BTreeMap<(usize, &'a str), Vec<Vec<usize>>>,
     /// By node: placed jobs with a member there.
     pub(super) node_jobs: Vec<Vec<usize>>,
     pub(super) rule_book: RuleBook,
-    gpu_index: HashMap<GpuId, usize>,
-    node_index: HashMap<NodeId, usize>,
+    gpu_index: Index<GpuId, usize>,
+    node_index: Index<NodeId, usize>,
+}
+
+/// What a job wants of a node itself, whatever is free there.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Wishes<'a> {
+    model: &'a Option<String>,
+    labels: &'a BTreeMap<String, String>,
+    rdma: bool,
 }
 
 #[derive(PartialEq, Eq, Hash)]
 struct ClassKey<'a> {
     shape: Shape,
     members: u32,
-    model: &'a Option<String>,
-    labels: &'a BTreeMap<String, String>,
+    wishes: Wishes<'a>,
     require: &'a Option<String>,
     prefer: &'a Option<String>,
-    rdma: bool,
+}
+
+/// [`Class::node_ok`] and [`Class::node_could`].
+type Masks = (Rc<[bool]>, Rc<[bool]>);
+
+/// What many jobs have in common, found again by what they ask.
+#[derive(Default)]
+struct Shared<'a> {
+    classes: Index<ClassKey<'a>, usize>,
+    masks: Index<Wishes<'a>, Masks>,
+    pools: Index<&'a [PoolId], Rc<[usize]>>,
 }
 
 impl<'a> Problem<'a> {
@@ -167,13 +190,12 @@ impl<'a> Problem<'a> {
             teams,
             queues,
             jobs: Vec::new(),
-            job_index: HashMap::new(),
             classes: Vec::new(),
             places: BTreeMap::new(),
             node_jobs: Vec::new(),
             rule_book: RuleBook::default(),
-            gpu_index: HashMap::new(),
-            node_index: HashMap::new(),
+            gpu_index: Index::default(),
+            node_index: Index::default(),
         };
         problem.add_nodes();
         problem.add_jobs();
@@ -203,13 +225,14 @@ impl<'a> Problem<'a> {
                 gpus.iter().position(|gpu| gpu.index == *wanted).map(|offset| first_gpu + offset)
             };
             let nvlink = node.nvlink.iter().map(|domain| domain.iter().filter_map(dense).collect()).collect();
+            let is_mixed = gpus.windows(2).any(|pair| pair[0].model != pair[1].model);
             for (level, place) in &node.topology {
                 self.places.entry((pool, level.as_str())).or_default().push(vec![index]);
                 let _ = place;
             }
             self.node_index.insert(node.id, index);
             self.pool_nodes[pool].push(index);
-            self.nodes.push(NodeRow { node, pool, first_gpu, gpu_count: gpus.len(), nvlink });
+            self.nodes.push(NodeRow { node, pool, first_gpu, gpu_count: gpus.len(), nvlink, is_mixed });
         }
         self.group_places();
     }
@@ -228,28 +251,17 @@ impl<'a> Problem<'a> {
     }
 
     fn add_jobs(&mut self) {
-        let mut jobs: Vec<&Job> = self.snapshot.jobs.iter().collect();
-        jobs.sort_unstable_by_key(|job| job.id);
+        let mut jobs: Vec<(JobId, &Job)> = self.snapshot.jobs.iter().map(|job| (job.id, job)).collect();
+        jobs.sort_unstable_by_key(|(id, _)| *id);
         let places = Places::new(self.snapshot);
-        let mut keys: HashMap<ClassKey<'a>, usize> = HashMap::new();
+        let mut shared = Shared::default();
         self.node_jobs = vec![Vec::new(); self.nodes.len()];
-        for job in jobs {
-            let key = ClassKey {
-                shape: job.shape,
-                members: job.min_replicas.max(1),
-                model: &job.gpu_model,
-                labels: &job.labels,
-                require: &job.require_topology,
-                prefer: &job.prefer_topology,
-                rdma: job.rdma,
-            };
-            let next = self.classes.len();
-            let class = *keys.entry(key).or_insert(next);
-            if class == next {
-                let class = self.class_of(job);
-                self.classes.push(class);
-            }
-            let row = self.row_of(&places, job, class);
+        self.jobs.reserve_exact(jobs.len());
+        for (_, job) in jobs {
+            let class = self.class_index(job, &mut shared);
+            let pools = shared.pools.entry(job.pools.as_slice()).or_insert_with(|| self.pools_of(job));
+            let pools = Rc::clone(pools);
+            let row = self.row_of(&places, job, class, pools);
             let index = self.jobs.len();
             for member in &row.members {
                 let on_node = &mut self.node_jobs[member.hold.node];
@@ -257,12 +269,44 @@ impl<'a> Problem<'a> {
                     on_node.push(index);
                 }
             }
-            self.job_index.insert(job.id, index);
             self.jobs.push(row);
         }
     }
 
-    fn class_of(&self, job: &Job) -> Class {
+    fn class_index(&mut self, job: &'a Job, shared: &mut Shared<'a>) -> usize {
+        let wishes = Wishes { model: &job.gpu_model, labels: &job.labels, rdma: job.rdma };
+        let key = ClassKey {
+            shape: job.shape,
+            members: job.min_replicas.max(1),
+            wishes,
+            require: &job.require_topology,
+            prefer: &job.prefer_topology,
+        };
+        let next = self.classes.len();
+        let class = *shared.classes.entry(key).or_insert(next);
+        if class == next {
+            let (ok, could) = shared.masks.entry(wishes).or_insert_with(|| self.masks_of(job));
+            self.classes.push(Class {
+                shape: job.shape,
+                members: job.min_replicas.max(1),
+                model: job.gpu_model.clone(),
+                require: job.require_topology.clone(),
+                prefer: job.prefer_topology.clone(),
+                node_ok: Rc::clone(ok),
+                node_could: Rc::clone(could),
+            });
+        }
+        class
+    }
+
+    fn pools_of(&self, job: &Job) -> Rc<[usize]> {
+        if job.pools.is_empty() {
+            return (0..self.pools.len()).collect();
+        }
+        job.pools.iter().filter_map(|pool| self.pools.binary_search(pool).ok()).collect()
+    }
+
+    fn masks_of(&self, job: &Job) -> Masks {
         let could = |row: &NodeRow<'_>| {
             row.exists()
                 && (!job.rdma || row.node.rdma)
@@ -272,29 +316,17 @@ impl<'a> Problem<'a> {
                     .as_ref()
                     .is_none_or(|model| row.gpus().any(|gpu| self.gpus[gpu].model == model))
         };
-        let node_could: Vec<bool> = self.nodes.iter().map(could).collect();
-        let node_ok = self
-            .nodes
-            .iter()
-            .zip(&node_could)
-            .map(|(row, &could)| could && row.node.state == NodeState::Ready)
-            .collect();
-        Class {
-            shape: job.shape,
-            members: job.min_replicas.max(1),
-            model: job.gpu_model.clone(),
-            require: job.require_topology.clone(),
-            prefer: job.prefer_topology.clone(),
-            node_ok,
-            node_could,
-        }
+        let node_could: Rc<[bool]> = self.nodes.iter().map(could).collect();
+        let rows = self.nodes.iter().zip(node_could.iter());
+        let node_ok = rows.map(|(row, &could)| could && row.node.state == NodeState::Ready).collect();
+        (node_ok, node_could)
     }
 
-    fn row_of(&mut self, places: &Places<'a>, job: &'a Job, class: usize) -> JobRow<'a> {
+    fn row_of(&mut self, places: &Places<'a>, job: &'a Job, class: usize, pools: Rc<[usize]>) -> JobRow<'a> {
         let set = self.rule_book.of(self.snapshot, places, job);
         let rules = self.rule_book.rules(set);
         let overdue_after = TimeDelta::seconds(self.snapshot.policy.nomination_timeout_secs);
-        let members: Vec<MemberRow> = job
+        let mut members: Vec<MemberRow> = job
             .members
             .iter()
             .filter_map(|member| {
@@ -309,6 +341,7 @@ impl<'a> Problem<'a> {
                 })
             })
             .collect();
+        members.sort_by_key(|member| member.index);
         let started_at = job.members.iter().map(|member| member.started_at).min().unwrap_or(self.now);
         let often = job.evictions_in_last_day >= self.snapshot.policy.max_evictions_per_job_per_day;
         let protection = TimeDelta::seconds(rules.min_runtime_secs * if often { 2 } else { 1 });
@@ -320,11 +353,7 @@ impl<'a> Problem<'a> {
                 .queues
                 .binary_search_by_key(&job.queue, |queue: &&Queue| -> QueueId { queue.id })
                 .ok(),
-            pools: if job.pools.is_empty() {
-                (0..self.pools.len()).collect()
-            } else {
-                job.pools.iter().filter_map(|pool| self.pools.binary_search(pool).ok()).collect()
-            },
+            pools,
             class,
             rules: set,
             pool: members.first().map(|member| self.nodes[member.hold.node].pool),
@@ -367,6 +396,11 @@ impl<'a> Problem<'a> {
             memory: Mib(slice.memory),
         });
         Placement { index, node: self.nodes[hold.node].node.id, gpus: gpus.collect() }
+    }
+
+    /// A job by its id.
+    pub(super) fn job(&self, id: JobId) -> Option<usize> {
+        self.jobs.binary_search_by_key(&id, |row| row.job.id).ok()
     }
 
     /// Whether the class asks for no GPU.

@@ -8,6 +8,7 @@ use super::state::State;
 use super::victims::Unit;
 use crate::eviction::EvictionCause;
 use crate::policy::{PreemptWithinTeam, Rebalance, ReclaimMode};
+use crate::priority::Priority;
 use chrono::{DateTime, Utc};
 
 /// The job that asks for room, in one pool.
@@ -157,44 +158,79 @@ pub(super) fn victim_share(state: &State<'_, '_>, evictor: &Evictor, unit: Unit)
     fork.map_or(Share { over: 0, weight: 1 }, |(_, side)| ledger.share(limits, side, 0))
 }
 
-/// Placed jobs of the pool whose team lets the evictor hope; a cheap superset of the real victims.
-pub(super) fn eligible_jobs(state: &State<'_, '_>, evictor: &Evictor) -> Vec<usize> {
-    let problem = state.problem;
+/// All that [`right`] depends on beside the unit and its job, for units of one team: the same terms mean the
+/// same verdicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Terms {
+    /// The victims' side of the fork; `None` for the evictor's own team.
+    side: Option<usize>,
+    /// The asking side stays inside its guarantee.
+    reclaims: bool,
+    /// The least that a level of the victims' branch uses above its guarantee.
+    loan_milli: i64,
+    priority: Priority,
+    /// Where equals count: the asking job's age.
+    age: Option<(DateTime<Utc>, usize)>,
+    inside: bool,
+    may_overshoot: bool,
+    past_protection: bool,
+    asks_gpus: bool,
+    /// Where shares count: the asking side's with its request, and the victims'.
+    shares: Option<(Share, Share)>,
+}
+
+/// The terms on which the evictor meets a team's units; `None` where it has no right to any.
+pub(super) fn terms(state: &State<'_, '_>, evictor: &Evictor, team: usize) -> Option<Terms> {
     let (ledger, limits) = (&state.later[evictor.pool], &state.limits[evictor.pool]);
-    let asking = problem.jobs[evictor.job].job;
-    let policy = &problem.snapshot.policy;
-    let in_pool = |&job: &usize| state.jobs[job].pool == Some(evictor.pool);
-    let of_team = |team: usize| state.of_team[team].iter().copied().filter(in_pool);
+    let policy = &state.problem.snapshot.policy;
+    let asking = state.problem.jobs[evictor.job].job;
     let equal = policy.preempt_within_team == PreemptWithinTeam::LowerOrNewerEqual;
-    let yields = |&job: &usize| {
-        let priority = problem.jobs[job].job.priority;
-        priority < asking.priority || (equal && priority == asking.priority)
+    let mut terms = Terms {
+        side: None,
+        reclaims: false,
+        loan_milli: 0,
+        priority: asking.priority,
+        age: (equal && team == evictor.team).then_some((asking.submitted_at, evictor.job)),
+        inside: evictor.inside,
+        may_overshoot: evictor.may_overshoot,
+        past_protection: evictor.past_protection,
+        asks_gpus: evictor.milli > 0,
+        shares: None,
     };
-    let mut eligible: Vec<usize> = of_team(evictor.team).filter(yields).collect();
-    let own_yields: i64 =
-        eligible.iter().flat_map(|&job| &state.jobs[job].members).map(|member| member.milli).sum();
-    let max_loan_class = policy.borrow_preemption_max_priority;
-    for team in (0..problem.teams.len()).filter(|&team| team != evictor.team) {
-        let Some((asking_side, victim_side)) = state.tree.fork(evictor.team, team) else { continue };
-        let branch = state.tree.path(team).take_while(|&node| node != state.tree.parent[victim_side]);
-        if branch.into_iter().any(|node| ledger.used[node] <= limits.guaranteed[node]) {
-            continue;
-        }
-        let reclaims = policy.reclaim != ReclaimMode::Off
-            && ledger.used[asking_side] + evictor.milli - own_yields <= limits.guaranteed[asking_side];
-        let by_class = max_loan_class.map(|max| max.min(asking.priority.0 - 1));
-        let by_share = (policy.rebalance != Rebalance::Off).then_some(asking.priority.0);
-        if !reclaims && by_class.max(by_share).is_none_or(|most| state.lowest[team] > most) {
-            continue;
-        }
-        let hopes = |&job: &usize| {
-            let priority = problem.jobs[job].job.priority;
-            let by_class = priority < asking.priority && max_loan_class.is_some_and(|max| priority.0 <= max);
-            let by_share = policy.rebalance != Rebalance::Off && priority <= asking.priority;
-            reclaims || by_class || by_share
-        };
-        eligible.extend(of_team(team).filter(hopes));
+    if team == evictor.team {
+        let lowest = state.lowest[team];
+        let hopes = lowest < asking.priority.0 || (equal && lowest == asking.priority.0);
+        return hopes.then_some(terms);
     }
-    eligible.sort_unstable();
-    eligible
+    let (asking_side, victim_side) = state.tree.fork(evictor.team, team)?;
+    let mut loan = i64::MAX;
+    for node in state.tree.path(team) {
+        loan = loan.min(ledger.used[node] - limits.guaranteed[node]);
+        if loan <= 0 || node == victim_side {
+            break;
+        }
+    }
+    if loan <= 0 || evictor.milli == 0 {
+        return None;
+    }
+    terms.side = Some(victim_side);
+    terms.loan_milli = loan;
+    terms.reclaims = ledger.used[asking_side] + evictor.milli <= limits.guaranteed[asking_side];
+    if terms.reclaims {
+        // Whoever recalls a loan asks for no class, unless the policy does.
+        match policy.reclaim {
+            ReclaimMode::Any => terms.priority = Priority(0),
+            ReclaimMode::LowerPriority => {}
+            ReclaimMode::Off => return None,
+        }
+        return Some(terms);
+    }
+    let by_class = policy.borrow_preemption_max_priority.map(|max| max.min(asking.priority.0 - 1));
+    let by_share = (policy.rebalance != Rebalance::Off).then_some(asking.priority.0);
+    if by_class.max(by_share).is_none_or(|most| state.lowest[team] > most) {
+        return None;
+    }
+    terms.shares = by_share
+        .map(|_| (ledger.share(limits, asking_side, evictor.milli), ledger.share(limits, victim_side, 0)));
+    Some(terms)
 }

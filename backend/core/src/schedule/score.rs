@@ -7,10 +7,11 @@ use super::ledger::Share;
 use super::rights::Right;
 use super::state::State;
 use super::victims::Unit;
+use crate::eviction::EvictionCause;
 use crate::job::CheckpointMode;
 use crate::policy::SurplusOrder;
 use chrono::{DateTime, Utc};
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 /// One possible victim. Less = taken first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +49,17 @@ impl UnitKey {
             started: Reverse(row.started_at),
             unit,
         }
+    }
+
+    /// Without an asker: right, overshoot and share are nobody's.
+    pub(super) fn open(state: &State<'_, '_>, unit: Unit) -> Self {
+        let nobodys = Right { cause: EvictionCause::Reclaim, rank: 0, overshoot: 0 };
+        Self::new(state, unit, nobodys, Share { over: 0, weight: 1 })
+    }
+
+    /// For the asker with this right, competing with that share.
+    pub(super) const fn with(self, right: Right, share: Share) -> Self {
+        Self { right: right.rank, overshoot: right.overshoot, share: Reverse(share), ..self }
     }
 
     /// The name of the first key on which two candidates differ.
@@ -100,6 +112,7 @@ pub(super) struct SetKey {
     lost_gpu_secs: i64,
     count: usize,
     started: Vec<Reverse<DateTime<Utc>>>,
+    units: Vec<Unit>,
     node: usize,
 }
 
@@ -119,7 +132,27 @@ impl SetKey {
             lost_gpu_secs: keys.iter().map(|key| key.lost_gpu_secs).sum(),
             count: keys.len(),
             started: keys.iter().map(|key| key.started).collect(),
+            units: keys.iter().map(|key| key.unit).collect(),
             node,
         }
+    }
+
+    /// How this set compares with any whose first unit is `key` or a later one, as far as that can be told: each
+    /// part of a set's key is at least that of its first unit. Equal = such a set may be better yet, by fewer or
+    /// later victims at most. Where the first unit may give later ones a better right or a larger share
+    /// (`rights_may_improve`), only the parts before the share are compared.
+    pub(super) fn against_all_from(&self, key: &UnitKey, rights_may_improve: bool) -> Ordering {
+        let mine = (self.right, self.overshoot, self.runs, self.whole_gang, self.tier, self.class);
+        let least = (key.right, key.overshoot, key.runs, key.whole_gang, key.tier, key.class);
+        if mine != least || rights_may_improve {
+            return mine.cmp(&least);
+        }
+        let mine = (self.share, self.priority, self.lost_gpu_secs);
+        let least = (key.share, key.priority, key.lost_gpu_secs);
+        let alone = match (self.started.as_slice(), self.units.as_slice()) {
+            (&[started], &[unit]) => (started, unit).cmp(&(key.started, key.unit)),
+            _ => Ordering::Equal,
+        };
+        mine.cmp(&least).then(alone)
     }
 }

@@ -5,6 +5,7 @@
 
 use super::draft::Draft;
 use super::fit::{self, Among, Budget, OutOfBudget};
+use super::herd::Herds;
 use super::nominate;
 use super::problem::{Hold, Problem};
 use super::rights::Evictor;
@@ -12,11 +13,14 @@ use super::space::{Count, View};
 use super::state::State;
 use super::victims::{Found, Search};
 use chrono::{DateTime, Utc};
-use std::collections::BTreeSet;
 
 /// Steps of one search for a place, and of one for victims.
 const PLACE_STEPS: u64 = 200_000;
 const VICTIM_STEPS: u64 = 400_000;
+
+/// Steps of all searches for victims in one plan: a cluster on which every search is long must not make the
+/// cycle long. Who comes later in the order of service is told that the budget was exhausted.
+const ALL_VICTIM_STEPS: u64 = 2_000_000;
 
 /// What became of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +44,12 @@ pub(super) struct Notes {
 #[derive(Debug)]
 pub(super) struct Desk {
     pub(super) draft: Draft,
-    /// (class, pool) that found no open place; holds until something is given back.
-    no_open: BTreeSet<(usize, usize)>,
+    /// By class and pool: the round in which it found no open place. Holds until something is given back:
+    /// then a new round begins.
+    no_open: Vec<u32>,
+    round: u32,
+    herds: Herds,
+    victim_steps: Budget,
     /// By job: notes of the last attempt.
     pub(super) notes: Vec<Notes>,
 }
@@ -50,7 +58,10 @@ impl Desk {
     pub(super) fn new(problem: &Problem<'_>) -> Self {
         Self {
             draft: Draft::default(),
-            no_open: BTreeSet::new(),
+            no_open: vec![0; problem.classes.len() * problem.pools.len()],
+            round: 1,
+            herds: Herds::default(),
+            victim_steps: Budget::new(ALL_VICTIM_STEPS),
             notes: vec![Notes::default(); problem.jobs.len()],
         }
     }
@@ -81,23 +92,23 @@ impl Desk {
     }
 
     /// A place that is neither held nor promised, within quota.
-    fn open_place(&mut self, state: &State<'_, '_>, job: usize, pool: usize) -> Option<Vec<Hold>> {
+    fn open_place(&mut self, state: &mut State<'_, '_>, job: usize, pool: usize) -> Option<Vec<Hold>> {
         let row = &state.problem.jobs[job];
+        let known = row.class * state.problem.pools.len() + pool;
         let never = row.base_inside_only && !state.never_fits(job, pool, row.base_milli);
-        if never
-            || state.quota(job, pool, row.base_milli).is_err()
-            || self.no_open.contains(&(row.class, pool))
-        {
+        if never || state.quota(job, pool, row.base_milli).is_err() || self.no_open[known] == self.round {
             return None;
         }
-        let found = self.place(state.problem, &state.space.open, job, pool);
+        state.space.open.settle(state.problem);
+        let found = self.place(state, &state.space.open, job, pool);
         if found.is_none() {
-            self.no_open.insert((row.class, pool));
+            self.no_open[known] = self.round;
         }
         found
     }
 
-    fn place(&mut self, problem: &Problem<'_>, view: &View, job: usize, pool: usize) -> Option<Vec<Hold>> {
+    fn place(&mut self, state: &State<'_, '_>, view: &View, job: usize, pool: usize) -> Option<Vec<Hold>> {
+        let problem = state.problem;
         let class = &problem.classes[problem.jobs[job].class];
         let mut budget = Budget::new(PLACE_STEPS);
         let found = fit::place(problem, view, class, pool, class.members, Among::Working, &mut budget);
@@ -124,14 +135,15 @@ impl Desk {
             past_protection: false,
         };
         // Those who are leaving anyway may make enough room: nobody else is asked (C-23, C-58).
-        if state.quota_later(job, pool, row.base_milli).is_ok()
-            && let Some(holds) = self.place(problem, &state.space.later, job, pool)
-        {
+        let has_quota = state.quota_later(job, pool, row.base_milli).is_ok();
+        if has_quota {
+            state.space.later.settle(problem);
+        }
+        if has_quota && let Some(holds) = self.place(state, &state.space.later, job, pool) {
             if level.is_none() || problem.is_cpu_only(row.class) {
                 return Served::Blocked;
             }
-            let found = Found { victims: Vec::new(), holds, candidates: Vec::new() };
-            return self.commit(state, &evictor, &found);
+            return self.commit(state, &evictor, &Found::without_victims(holds));
         }
         match self.search(state, evictor) {
             Some(found) => self.commit(state, &evictor, &found),
@@ -143,11 +155,13 @@ impl Desk {
     }
 
     fn search(&mut self, state: &mut State<'_, '_>, evictor: Evictor) -> Option<Found> {
-        let mut search = Search::new(state, evictor, Budget::new(VICTIM_STEPS));
+        let mut budget = self.victim_steps.lend(VICTIM_STEPS);
+        let mut search = Search::new(state, &mut self.herds, evictor, &mut budget);
         let found = search.run();
         self.notes[evictor.job].protected_until = search.protected_until;
         self.notes[evictor.job].takeable_milli = search.takeable_milli;
         self.notes[evictor.job].out_of_budget |= matches!(found, Err(OutOfBudget));
+        self.victim_steps.give_back(&budget);
         found.ok().flatten()
     }
 
@@ -155,8 +169,10 @@ impl Desk {
     fn look_past_protection(&mut self, state: &mut State<'_, '_>, evictor: Evictor) {
         let Some(until) = self.notes[evictor.job].protected_until else { return };
         let past = Evictor { past_protection: true, ..evictor };
-        let mut search = Search::new(state, past, Budget::new(VICTIM_STEPS));
-        if matches!(search.run(), Ok(Some(_))) {
+        let mut budget = self.victim_steps.lend(VICTIM_STEPS);
+        let found = Search::new(state, &mut self.herds, past, &mut budget).run();
+        self.victim_steps.give_back(&budget);
+        if matches!(found, Ok(Some(_))) {
             state.look_again(until);
         } else {
             self.notes[evictor.job].protected_until = None;
@@ -165,18 +181,18 @@ impl Desk {
 
     fn commit(&mut self, state: &mut State<'_, '_>, evictor: &Evictor, found: &Found) -> Served {
         nominate::commit(state, &mut self.draft, evictor, found);
-        self.no_open.clear();
+        self.forget_failures();
         if state.jobs[evictor.job].nominated.is_some() { Served::Nominated } else { Served::Started }
     }
 
     pub(super) fn forget_failures(&mut self) {
-        self.no_open.clear();
+        self.round += 1;
     }
 }
 
 /// The job's pools, those inside guarantee first.
 pub(super) fn pools_in_order(state: &State<'_, '_>, job: usize) -> Vec<usize> {
-    let mut pools = state.problem.jobs[job].pools.clone();
+    let mut pools = state.problem.jobs[job].pools.to_vec();
     pools.sort_by_key(|&pool| state.inside(job, pool).unwrap_or(usize::MAX));
     pools
 }

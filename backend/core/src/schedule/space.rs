@@ -4,10 +4,12 @@
 //! everybody who was asked to leave had left. *Open* is the lesser of both: what a job may start on
 //! without touching what is held or promised.
 //!
-//! This module does not choose: it counts.
+//! The index over a view ([`View::rooms`]) is brought up to date by [`View::settle`], not by each change: most
+//! changes of a simulation are undone before anybody looks. This module does not choose: it counts.
 
 use super::problem::{Hold, Problem, Slice};
-use std::collections::BTreeSet;
+use super::room::{Place, Rooms};
+use crate::job::GpuAsk;
 
 /// One view of what is free.
 #[derive(Debug, Clone)]
@@ -18,9 +20,11 @@ pub(super) struct View {
     pub(super) memory: Vec<i64>,
     /// By node: GPUs that nobody has a part of.
     pub(super) whole: Vec<u32>,
-    /// By pool: its nodes, fewest whole GPUs first.
-    pub(super) by_whole: Vec<BTreeSet<(u32, usize)>>,
     pub(super) pool_milli: Vec<i64>,
+    /// By pool. Nodes in `moved` may stand in the wrong place.
+    rooms: Vec<Rooms>,
+    moved: Vec<usize>,
+    has_moved: Vec<bool>,
 }
 
 /// Which promises an amount counts against.
@@ -42,14 +46,17 @@ impl View {
     /// Everything free that takes work.
     fn new(problem: &Problem<'_>, usable: impl Fn(usize, usize) -> bool) -> Self {
         let gpus = problem.gpus.len();
+        let nodes = problem.nodes.len();
         let mut view = Self {
             gpu_milli: vec![0; gpus],
             gpu_memory: vec![0; gpus],
             cpu: problem.nodes.iter().map(|row| row.node.cpu.0).collect(),
             memory: problem.nodes.iter().map(|row| row.node.memory.0).collect(),
-            whole: vec![0; problem.nodes.len()],
-            by_whole: vec![BTreeSet::new(); problem.pools.len()],
+            whole: vec![0; nodes],
             pool_milli: vec![0; problem.pools.len()],
+            rooms: Vec::new(),
+            moved: (0..nodes).collect(),
+            has_moved: vec![true; nodes],
         };
         for (node, row) in problem.nodes.iter().enumerate() {
             for gpu in row.gpus().filter(|&gpu| usable(node, gpu)) {
@@ -58,14 +65,71 @@ impl View {
                 view.whole[node] += 1;
                 view.pool_milli[row.pool] += 1_000;
             }
-            view.by_whole[row.pool].insert((view.whole[node], node));
         }
         view
     }
 
     /// An empty pool in which every node and GPU that exists works.
     pub(super) fn empty(problem: &Problem<'_>) -> Self {
-        Self::new(problem, |node, gpu| problem.nodes[node].exists() && problem.gpus[gpu].healthy)
+        let mut view =
+            Self::new(problem, |node, gpu| problem.nodes[node].exists() && problem.gpus[gpu].healthy);
+        view.settle(problem);
+        view
+    }
+
+    /// Brings the index up to date: whoever looks for a place settles first.
+    pub(super) fn settle(&mut self, problem: &Problem<'_>) {
+        if self.rooms.is_empty() {
+            self.rooms = problem.pool_nodes.iter().map(|nodes| rooms(problem, nodes)).collect();
+        }
+        for node in std::mem::take(&mut self.moved) {
+            self.has_moved[node] = false;
+            let place = self.place_of(problem, node);
+            self.rooms[problem.nodes[node].pool].put(node, place);
+        }
+    }
+
+    /// The index of a pool. The view must be settled.
+    pub(super) fn rooms(&self, pool: usize) -> &Rooms {
+        debug_assert!(self.moved.is_empty(), "who looks for a place settles first");
+        &self.rooms[pool]
+    }
+
+    fn place_of(&self, problem: &Problem<'_>, node: usize) -> Place {
+        let mut place = Place {
+            whole: self.whole[node],
+            milli: 0,
+            part: 0,
+            cpu: self.cpu[node],
+            memory: self.memory[node],
+        };
+        for gpu in problem.nodes[node].gpus() {
+            let milli = self.gpu_milli[gpu].max(0);
+            place.milli += milli;
+            if milli > place.part && !self.is_whole(problem, gpu) {
+                place.part = milli;
+            }
+        }
+        place
+    }
+
+    /// Every node stands in the index where a recount puts it.
+    pub(super) fn index_is_true(&self, problem: &Problem<'_>) -> bool {
+        let stands = |(node, row): (usize, &super::problem::NodeRow<'_>)| {
+            self.has_moved[node]
+                || self
+                    .rooms
+                    .get(row.pool)
+                    .is_some_and(|rooms| rooms.place(node) == Some(self.place_of(problem, node)))
+        };
+        problem.nodes.iter().enumerate().all(stands)
+    }
+
+    fn note_moved(&mut self, node: usize) {
+        if !self.has_moved[node] {
+            self.has_moved[node] = true;
+            self.moved.push(node);
+        }
     }
 
     pub(super) fn is_whole(&self, problem: &Problem<'_>, gpu: usize) -> bool {
@@ -79,18 +143,17 @@ impl View {
         self.gpu_milli[gpu] = milli;
         self.gpu_memory[gpu] = memory;
         let is_whole = self.is_whole(problem, gpu);
-        if was_whole == is_whole {
-            return;
+        self.note_moved(node);
+        if was_whole != is_whole {
+            self.whole[node] = if is_whole { self.whole[node] + 1 } else { self.whole[node] - 1 };
         }
-        self.by_whole[pool].remove(&(self.whole[node], node));
-        self.whole[node] = if is_whole { self.whole[node] + 1 } else { self.whole[node] - 1 };
-        self.by_whole[pool].insert((self.whole[node], node));
     }
 
     /// Takes (`sign` −1) or gives back (+1) what a member holds.
     pub(super) fn change(&mut self, problem: &Problem<'_>, hold: &Hold, sign: i64) {
         self.cpu[hold.node] += sign * hold.cpu;
         self.memory[hold.node] += sign * hold.memory;
+        self.note_moved(hold.node);
         for &Slice { gpu, milli, memory } in &hold.slices {
             let (milli, memory) = (self.gpu_milli[gpu] + sign * milli, self.gpu_memory[gpu] + sign * memory);
             self.set_gpu(problem, hold.node, gpu, milli, memory);
@@ -122,11 +185,18 @@ impl Space {
         let node = hold.node;
         self.open.cpu[node] = self.now.cpu[node].min(self.later.cpu[node]);
         self.open.memory[node] = self.now.memory[node].min(self.later.memory[node]);
+        self.open.note_moved(node);
         for slice in &hold.slices {
             let milli = self.now.gpu_milli[slice.gpu].min(self.later.gpu_milli[slice.gpu]);
             let memory = self.now.gpu_memory[slice.gpu].min(self.later.gpu_memory[slice.gpu]);
             self.open.set_gpu(problem, node, slice.gpu, milli, memory);
         }
+    }
+
+    /// Brings both indexes up to date.
+    pub(super) fn settle(&mut self, problem: &Problem<'_>) {
+        self.open.settle(problem);
+        self.later.settle(problem);
     }
 
     /// Whether exactly this hold is free now, whatever is promised.
@@ -143,6 +213,12 @@ impl Space {
                 .iter()
                 .all(|slice| self.now.gpu_milli[slice.gpu] >= 0 && self.now.gpu_memory[slice.gpu] >= 0)
     }
+}
+
+fn rooms(problem: &Problem<'_>, nodes: &[usize]) -> Rooms {
+    let most = nodes.iter().map(|&node| problem.nodes[node].gpu_count).max().unwrap_or(0);
+    let by_share = problem.classes.iter().any(|class| matches!(class.shape.gpus, GpuAsk::Share { .. }));
+    Rooms::new(nodes, most, by_share)
 }
 
 fn has(view: &View, hold: &Hold) -> bool {

@@ -9,7 +9,7 @@ use super::problem::{Hold, Problem};
 use super::space::{Count, Space};
 use crate::policy::Rebalance;
 use chrono::{DateTime, TimeDelta, Utc};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One member as the plan sees it.
 #[derive(Debug, Clone)]
@@ -44,6 +44,7 @@ impl Sim {
 pub(super) struct QueueUse {
     pub(super) jobs: u32,
     pub(super) milli: i64,
+    /// Counted only where the queue limits each user.
     pub(super) by_user: BTreeMap<uuid::Uuid, u32>,
 }
 
@@ -80,6 +81,13 @@ pub(super) struct State<'p, 'a> {
     pub(super) rebalance_left: usize,
     /// The next moment at which time alone changes something.
     pub(super) due: Option<DateTime<Utc>>,
+    /// (pool, team) whose use later has changed since somebody last asked.
+    moved: Vec<(usize, usize)>,
+    has_moved: Vec<bool>,
+    /// By team: changes when its units become others; not when one is asked to leave or stays after all.
+    pub(super) herd_version: Vec<u32>,
+    /// By pool: teams that use more than their guarantee later. Only theirs can be on loan.
+    pub(super) above: Vec<BTreeSet<usize>>,
 }
 
 impl<'p, 'a> State<'p, 'a> {
@@ -104,6 +112,10 @@ impl<'p, 'a> State<'p, 'a> {
             queue_later: vec![QueueUse::default(); problem.queues.len()],
             rebalance_left: rebalance_left(problem),
             due: None,
+            moved: Vec::new(),
+            has_moved: vec![false; pools * problem.teams.len()],
+            herd_version: vec![1; problem.teams.len()],
+            above: vec![BTreeSet::new(); pools],
         };
         for job in 0..problem.jobs.len() {
             state.load(job);
@@ -143,6 +155,7 @@ impl<'p, 'a> State<'p, 'a> {
         let row = &self.problem.jobs[job];
         if let Some(team) = row.team {
             self.of_team[team].push(job);
+            self.herd_version[team] += 1;
             self.lowest[team] = self.lowest[team].min(row.job.priority.0);
         }
     }
@@ -166,7 +179,31 @@ impl<'p, 'a> State<'p, 'a> {
         }
         if count != Count::Now {
             self.later[pool].add(&self.tree, &self.limits[pool], team, milli);
+            let moved = &mut self.has_moved[pool * self.problem.teams.len() + team];
+            if !*moved {
+                *moved = true;
+                self.moved.push((pool, team));
+            }
+            self.note_above(pool, team);
         }
+    }
+
+    fn note_above(&mut self, pool: usize, team: usize) {
+        for node in self.tree.path(team) {
+            if self.later[pool].used[node] > self.limits[pool].guaranteed[node] {
+                self.above[pool].insert(node);
+            } else {
+                self.above[pool].remove(&node);
+            }
+        }
+    }
+
+    /// Whose use later may have changed since this was last asked: each (pool, team) once.
+    pub(super) fn take_moved(&mut self) -> Vec<(usize, usize)> {
+        for &(pool, team) in &self.moved {
+            self.has_moved[pool * self.problem.teams.len() + team] = false;
+        }
+        std::mem::take(&mut self.moved)
     }
 
     fn never_milli(&self, job: usize) -> i64 {
@@ -191,8 +228,12 @@ impl<'p, 'a> State<'p, 'a> {
     fn count_queue(&mut self, job: usize, count: Count, sign: i32) {
         let row = &self.problem.jobs[job];
         let Some(queue) = row.queue else { return };
+        let by_user = self.problem.queues[queue].max_running_jobs_per_user.is_some();
         let step = |uses: &mut QueueUse| {
             uses.jobs = uses.jobs.saturating_add_signed(sign);
+            if !by_user {
+                return;
+            }
             let by_user = uses.by_user.entry(row.job.user.0).or_default();
             *by_user = by_user.saturating_add_signed(sign);
         };
@@ -207,6 +248,9 @@ impl<'p, 'a> State<'p, 'a> {
     /// Starts a job (or adds members) in this plan.
     pub(super) fn start(&mut self, job: usize, pool: usize, holds: Vec<Hold>) {
         let first = self.jobs[job].members.is_empty();
+        if let Some(team) = self.problem.jobs[job].team {
+            self.herd_version[team] += 1;
+        }
         let milli = self.problem.jobs[job].member_milli;
         let never_before = self.never_milli(job);
         if first {
@@ -221,18 +265,19 @@ impl<'p, 'a> State<'p, 'a> {
             if !self.on_node[hold.node].contains(&job) {
                 self.on_node[hold.node].push(job);
             }
-            let index = self.free_index(job);
-            self.jobs[job].members.push(Live { index, hold, milli, leaving: false });
-            self.jobs[job].members.sort_by_key(|member| member.index);
+            let (at, index) = self.free_index(job);
+            self.jobs[job].members.insert(at, Live { index, hold, milli, leaving: false });
         }
         if first || self.problem.jobs[job].surplus_never_evicted {
             self.charge_never(job, pool, self.never_milli(job) - never_before, 1);
         }
     }
 
-    fn free_index(&self, job: usize) -> u32 {
-        let taken = self.jobs[job].members.iter().map(|member| member.index);
-        (0..).find(|index| !taken.clone().any(|other| other == *index)).unwrap_or(0)
+    /// The first index that no member has, and where it stands among the members, which are in that order.
+    fn free_index(&self, job: usize) -> (usize, u32) {
+        let members = &self.jobs[job].members;
+        let taken = members.iter().zip(0..).take_while(|(member, index)| member.index == *index).count();
+        (taken, u32::try_from(taken).unwrap_or(u32::MAX))
     }
 
     /// Takes a start of this plan back.
@@ -242,14 +287,22 @@ impl<'p, 'a> State<'p, 'a> {
         for member in std::mem::take(&mut self.jobs[job].members) {
             self.space.give(self.problem, &member.hold, Count::Both);
             self.charge(job, pool, -member.milli, Count::Both);
+            if self.problem.jobs[job].members.is_empty() {
+                self.on_node[member.hold.node].retain(|&other| other != job);
+            }
         }
         self.count_queue(job, Count::Both, -1);
         self.jobs[job] = Sim::default();
-        for of_team in &mut self.of_team {
-            of_team.retain(|&other| other != job);
+        if let Some(team) = self.problem.jobs[job].team {
+            self.of_team[team].retain(|&other| other != job);
+            self.herd_version[team] += 1;
         }
-        for on_node in &mut self.on_node {
-            on_node.retain(|&other| other != job || !self.problem.jobs[job].members.is_empty());
+    }
+
+    /// Some units of the job have been asked to leave for good.
+    pub(super) fn units_changed(&mut self, job: usize) {
+        if let Some(team) = self.problem.jobs[job].team {
+            self.herd_version[team] += 1;
         }
     }
 
@@ -275,6 +328,12 @@ impl<'p, 'a> State<'p, 'a> {
             self.space.take(self.problem, &member.hold, Count::Later);
         }
         self.charge(job, pool, milli, Count::Later);
+        // Where other units of the job remain, the gang is no longer what it was.
+        if self.jobs[job].members.len() > self.problem.jobs[job].job.min_replicas.max(1) as usize
+            && let Some(team) = self.problem.jobs[job].team
+        {
+            self.herd_version[team] += 1;
+        }
         if leaving && staying_before == 1 {
             self.count_queue(job, Count::Later, -1);
         } else if !leaving && staying_before == 0 {
@@ -323,7 +382,7 @@ impl<'p, 'a> State<'p, 'a> {
         let most = |now: i64, later: i64| if count == Count::Later { later } else { now.max(later) };
         let user = |uses: &QueueUse| i64::from(uses.by_user.get(&row.job.user.0).copied().unwrap_or(0));
         let jobs = most(now.jobs.into(), later.jobs.into());
-        let mine = most(user(now), user(later));
+        let mine = queue.max_running_jobs_per_user.map_or(0, |_| most(user(now), user(later)));
         let milli = most(now.milli, later.milli);
         let over = |used: i64, more: i64, limit: Option<i64>| {
             limit.filter(|limit| used + more > *limit).map(|limit| (used, limit))

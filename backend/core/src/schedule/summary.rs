@@ -1,8 +1,8 @@
 //! What a plan says about the state that it leaves behind: loans, pool modes, contention, the next due
 //! moment. Nothing is decided here.
 
+use super::line::{Line, Lines};
 use super::loans;
-use super::order::Line;
 use super::plan::{Loan, PoolMode};
 use super::space::Count;
 use super::state::State;
@@ -39,7 +39,7 @@ pub(super) fn pool_modes(state: &State<'_, '_>) -> BTreeMap<PoolId, PoolMode> {
 }
 
 /// By pool: a pending job waits there for space, not for quota.
-pub(super) fn contended(state: &State<'_, '_>, lines: &[Line]) -> Vec<bool> {
+pub(super) fn contended(state: &State<'_, '_>, lines: &Lines) -> Vec<bool> {
     let mut contended = vec![false; state.problem.pools.len()];
     for job in lines.iter().filter_map(Line::head) {
         let row = &state.problem.jobs[job];
@@ -47,7 +47,7 @@ pub(super) fn contended(state: &State<'_, '_>, lines: &[Line]) -> Vec<bool> {
         if promised || state.queue_limit(job, Count::Both).is_some() {
             continue;
         }
-        for &pool in &row.pools {
+        for &pool in row.pools.iter() {
             let never = row.base_inside_only && !state.never_fits(job, pool, row.base_milli);
             contended[pool] |= !never && state.quota_later(job, pool, row.base_milli).is_ok();
         }

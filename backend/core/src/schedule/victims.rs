@@ -5,14 +5,20 @@
 //! not let the full gang start on concrete GPUs is no set. This module commits nothing.
 
 use super::fit::{self, Among, Budget, OutOfBudget};
+use super::herd::Herds;
 use super::ledger::Short;
+use super::muster::{Muster, Survey};
 use super::problem::Hold;
-use super::rights::{Evictor, Right, Verdict, eligible_jobs, right, victim_share};
+use super::rights::{Evictor, Right, Verdict, right, victim_share};
 use super::score::{SetKey, UnitKey};
 use super::state::State;
 use crate::eviction::EvictionCause;
 use chrono::{DateTime, Utc};
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+
+/// A set has been found, and others may at best be better by fewer or later victims: so many of these are
+/// looked at.
+const MOST_TIES: usize = 64;
 
 /// What leaves as one: a gang with all that is left of it, or one surplus member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +29,33 @@ pub(super) struct Unit {
 }
 
 impl Unit {
+    /// What a placed job consists of. Rule 2.7 and P8: what is never evicted is no unit.
+    pub(super) fn all_of(state: &State<'_, '_>, job: usize) -> impl Iterator<Item = Self> {
+        let row = &state.problem.jobs[job];
+        let base = row.job.min_replicas.max(1) as usize;
+        let may_shrink = !row.surplus_never_evicted;
+        let surplus = state.jobs[job].staying().skip(base).filter(move |_| may_shrink);
+        let gang = !row.base_never_evicted && state.jobs[job].staying().next().is_some();
+        surplus
+            .map(move |(at, _)| Self { job, surplus: Some(at) })
+            .chain(gang.then_some(Self { job, surplus: None }))
+    }
+
+    /// Nothing of it is left that was not asked to leave.
+    pub(super) fn is_gone(self, state: &State<'_, '_>) -> bool {
+        match self.surplus {
+            Some(at) => state.jobs[self.job].members.get(at).is_none_or(|member| member.leaving),
+            None => state.jobs[self.job].staying().next().is_none(),
+        }
+    }
+
+    /// The nodes where it has staying members.
+    fn nodes(self, state: &State<'_, '_>) -> impl Iterator<Item = usize> {
+        let staying = state.jobs[self.job].staying();
+        let of_unit = staying.filter(move |(at, _)| self.surplus.is_none_or(|own| own == *at));
+        of_unit.map(|(_, member)| member.hold.node)
+    }
+
     /// Positions of the members that would leave.
     pub(super) fn members(self, state: &State<'_, '_>) -> Vec<usize> {
         match self.surplus {
@@ -52,8 +85,17 @@ pub(super) struct Chosen {
 pub(super) struct Found {
     pub(super) victims: Vec<Chosen>,
     pub(super) holds: Vec<Hold>,
-    /// Units that could have been chosen before the first was.
-    pub(super) candidates: Vec<UnitKey>,
+    /// How many units could have been chosen before the first was.
+    pub(super) candidates: usize,
+    /// The first of them whose job was not chosen.
+    pub(super) runner_up: Option<UnitKey>,
+}
+
+impl Found {
+    /// Room that needs no victims.
+    pub(super) const fn without_victims(holds: Vec<Hold>) -> Self {
+        Self { victims: Vec::new(), holds, candidates: 0, runner_up: None }
+    }
 }
 
 /// A set that was judged as a whole, and the gang's place.
@@ -63,8 +105,9 @@ type Proven = (Vec<Chosen>, Vec<Hold>);
 #[derive(Debug)]
 pub(super) struct Search<'s, 'p, 'a> {
     state: &'s mut State<'p, 'a>,
+    herds: &'s mut Herds,
     evictor: Evictor,
-    budget: Budget,
+    budget: &'s mut Budget,
     chosen: Vec<Chosen>,
     /// The first moment at which a protected unit becomes available.
     pub(super) protected_until: Option<DateTime<Utc>>,
@@ -73,16 +116,20 @@ pub(super) struct Search<'s, 'p, 'a> {
     /// Some unit was refused because its team would fall below its guarantee.
     hit_a_guarantee: bool,
     largest_first: bool,
-    /// By job: may be a victim as far as its team goes; and the nodes where such jobs are.
-    eligible: Vec<bool>,
-    eligible_jobs: Vec<usize>,
-    nodes: Vec<usize>,
+    /// Its own team has lower classes to give up: with less of its own, the evictor may gain rights.
+    gives_up_own: bool,
 }
 
 impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
-    pub(super) fn new(state: &'s mut State<'p, 'a>, evictor: Evictor, budget: Budget) -> Self {
+    pub(super) fn new(
+        state: &'s mut State<'p, 'a>,
+        herds: &'s mut Herds,
+        evictor: Evictor,
+        budget: &'s mut Budget,
+    ) -> Self {
         Self {
             state,
+            herds,
             evictor,
             budget,
             chosen: Vec::new(),
@@ -90,34 +137,20 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             takeable_milli: 0,
             hit_a_guarantee: false,
             largest_first: false,
-            eligible: Vec::new(),
-            eligible_jobs: Vec::new(),
-            nodes: Vec::new(),
+            gives_up_own: false,
         }
-    }
-
-    /// Narrows the search to teams from whom the evictor might take anything, now or once its own team's
-    /// lower classes have left.
-    fn find_eligible(&mut self) {
-        self.eligible_jobs = eligible_jobs(self.state, &self.evictor);
-        if self.eligible_jobs.is_empty() {
-            return;
-        }
-        self.eligible = vec![false; self.state.jobs.len()];
-        for &job in &self.eligible_jobs {
-            self.eligible[job] = true;
-            self.nodes.extend(self.state.jobs[job].staying().map(|(_, member)| member.hold.node));
-        }
-        self.nodes.sort_unstable();
-        self.nodes.dedup();
     }
 
     /// The best set found: by the policy's order; if guarantees stood in the way, with the largest loans
     /// first; and only if no such set is found, below a guarantee (rule 2.5).
     pub(super) fn run(&mut self) -> Result<Option<Found>, OutOfBudget> {
-        self.find_eligible();
-        let candidates = self.candidates();
-        if candidates.is_empty() && !self.hit_a_guarantee {
+        let survey = self.muster_pool().survey();
+        self.takeable_milli = survey.takeable_milli;
+        self.gives_up_own = survey.own;
+        let free = self.state.space.later.pool_milli[self.evictor.pool];
+        let at_most = free + survey.takeable_milli + survey.withheld_milli;
+        let too_few = !survey.own && at_most < self.evictor.milli;
+        if too_few || (survey.may == 0 && !self.hit_a_guarantee) {
             return Ok(None);
         }
         for (largest_first, may_overshoot) in [(false, false), (true, false), (false, true)] {
@@ -127,10 +160,23 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             self.largest_first = largest_first;
             self.evictor.may_overshoot = may_overshoot;
             if let Some(found) = self.run_once()? {
-                return Ok(Some(Found { candidates, ..found }));
+                let runner_up = self.runner_up(&found);
+                return Ok(Some(Found { candidates: survey.may, runner_up, ..found }));
             }
         }
         Ok(None)
+    }
+
+    /// The first unit in the policy's order whose job was not chosen.
+    fn runner_up(&mut self, found: &Found) -> Option<UnitKey> {
+        let evictor = Evictor { may_overshoot: false, ..self.evictor };
+        let mut muster = Muster::of_pool(self.state, self.herds, &evictor);
+        loop {
+            let key = muster.next(self.state, self.herds, &evictor)?;
+            if found.victims.iter().all(|victim| victim.key.unit.job != key.unit.job) {
+                return Some(key);
+            }
+        }
     }
 
     fn run_once(&mut self) -> Result<Option<Found>, OutOfBudget> {
@@ -163,7 +209,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         let found = found?.map(|(victims, holds)| {
             let keys: Vec<UnitKey> = victims.iter().map(|victim| victim.key).collect();
             let node = holds.first().map_or(0, |hold| hold.node);
-            (SetKey::new(&keys, node), Found { victims, holds, candidates: Vec::new() })
+            (SetKey::new(&keys, node), Found { victims, holds, candidates: 0, runner_up: None })
         });
         Ok(found)
     }
@@ -175,15 +221,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         let mut placed: Vec<Hold> = Vec::new();
         let mut complete = true;
         for _ in 0..class.members {
-            let free = fit::place_on(
-                problem,
-                &self.state.space.later,
-                class,
-                nodes,
-                1,
-                Among::Working,
-                &mut self.budget,
-            )?;
+            let free = self.free_for_one(nodes)?;
             let hold = match free {
                 Some(holds) => holds.into_iter().next(),
                 None => self.make_room_for_one(nodes)?,
@@ -201,18 +239,43 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         Ok(complete)
     }
 
+    fn free_for_one(&mut self, nodes: &[usize]) -> Result<Option<Vec<Hold>>, OutOfBudget> {
+        let problem = self.state.problem;
+        let class = &problem.classes[problem.jobs[self.evictor.job].class];
+        let (among, pool) = (Among::Working, self.evictor.pool);
+        if class.require.is_some() {
+            return fit::place_on(problem, &self.state.space.later, class, nodes, 1, among, self.budget);
+        }
+        self.state.space.later.settle(problem);
+        fit::place_anywhere(problem, &self.state.space.later, class, pool, 1, among, self.budget)
+    }
+
     /// Takes the best set that lets one more member onto one node.
     fn make_room_for_one(&mut self, nodes: &[usize]) -> Result<Option<Hold>, OutOfBudget> {
         let problem = self.state.problem;
         let class = &problem.classes[problem.jobs[self.evictor.job].class];
         let mut best: Option<(SetKey, usize, Vec<Unit>)> = None;
-        let wanted = |node: &usize| class.node_ok[*node] && self.nodes.binary_search(node).is_ok();
-        for node in nodes.iter().copied().filter(wanted).collect::<Vec<_>>() {
+        let mut looked_at = vec![false; nodes.len()];
+        let mut muster = self.muster(nodes);
+        let mut ties = 0;
+        // A node's set begins with one of its units: once the next unit can begin no better one, nor can the rest.
+        while let Some(key) = muster.next(self.state, self.herds, &self.evictor) {
+            let set = best.as_ref().map(|(set, _, _)| set.against_all_from(&key, self.gives_up_own));
+            ties += usize::from(set == Some(Ordering::Equal));
+            if set == Some(Ordering::Less) || ties > MOST_TIES {
+                break;
+            }
             self.budget.spend(1)?;
-            if let Some((key, units)) = self.set_on_node(node)?
-                && best.as_ref().is_none_or(|(least, _, _)| key < *least)
-            {
-                best = Some((key, node, units));
+            for node in key.unit.nodes(self.state).collect::<Vec<_>>() {
+                let Ok(at) = nodes.binary_search(&node) else { continue };
+                if std::mem::replace(&mut looked_at[at], true) || !class.node_ok[node] {
+                    continue;
+                }
+                if let Some((key, units)) = self.set_on_node(node)?
+                    && best.as_ref().is_none_or(|(least, _, _)| key < *least)
+                {
+                    best = Some((key, node, units));
+                }
             }
         }
         let Some((_, node, units)) = best else { return Ok(None) };
@@ -224,6 +287,34 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         Ok(fit::pack(problem, &self.state.space.later, class, node, 1).pop())
     }
 
+    /// The units of the pool that may be taken as things stand, in the policy's order.
+    fn muster_pool(&mut self) -> Muster {
+        let muster = Muster::of_pool(self.state, self.herds, &self.evictor);
+        self.learn(muster.survey());
+        muster
+    }
+
+    fn learn(&mut self, survey: Survey) {
+        self.hit_a_guarantee |= survey.hits_a_guarantee;
+        if let Some(until) = survey.protected_until {
+            self.protected_until = Some(self.protected_until.map_or(until, |known| known.min(until)));
+        }
+    }
+
+    /// The same of those that touch these nodes.
+    fn muster(&mut self, nodes: &[usize]) -> Muster {
+        if nodes.len() == self.state.problem.pool_nodes[self.evictor.pool].len() {
+            return self.muster_pool();
+        }
+        let mut jobs: Vec<usize> =
+            nodes.iter().flat_map(|&node| self.state.on_node[node].iter().copied()).collect();
+        jobs.sort_unstable();
+        jobs.dedup();
+        let muster = Muster::of_jobs(self.state, &self.evictor, jobs.into_iter());
+        self.learn(muster.survey());
+        muster
+    }
+
     /// The units to take on one node, in order, with the needless given back; nothing stays taken.
     fn set_on_node(&mut self, node: usize) -> Result<Option<(SetKey, Vec<Unit>)>, OutOfBudget> {
         let problem = self.state.problem;
@@ -232,7 +323,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         let units = self.units_on(node);
         let room = |state: &State<'_, '_>| fit::capacity(problem, &state.space.later, class, node, 1) > 0;
         while !room(self.state) {
-            self.budget.spend(1)?;
+            self.budget.spend(units.len() + 1)?;
             let Some((key, right)) = self.best_of(&units) else {
                 return Ok(self.single_on_node(node, &units, before));
             };
@@ -273,21 +364,37 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
     /// Takes units anywhere in the pool until the request fits its quota at every level.
     fn make_quota(&mut self) -> Result<bool, OutOfBudget> {
         let Evictor { job, pool, milli, .. } = self.evictor;
-        let mut units: Option<Vec<Unit>> = None;
         while let Err(short) = self.state.quota_later(job, pool, milli) {
-            let units = units.get_or_insert_with(|| self.units_in_pool());
-            self.budget.spend(units.len())?;
-            let under = |unit: &&Unit| match short {
-                Short::Lending { .. } => true,
-                Short::Cap { node, .. } => self.state.problem.jobs[unit.job]
-                    .team
-                    .is_some_and(|team| self.state.tree.is_under(team, node)),
-            };
-            let helping: Vec<Unit> = units.iter().filter(under).copied().collect();
-            let Some((key, right)) = self.best_of(&helping) else { return Ok(false) };
+            let Some((key, right)) = self.best_under(short)? else { return Ok(false) };
             self.choose(key.unit, right);
         }
         Ok(true)
+    }
+
+    /// The best unit of the pool whose leaving helps against what is short.
+    fn best_under(&mut self, short: Short) -> Result<Option<(UnitKey, Right)>, OutOfBudget> {
+        let helps = |state: &State<'_, '_>, unit: Unit| match short {
+            Short::Lending { .. } => true,
+            Short::Cap { node, .. } => {
+                state.problem.jobs[unit.job].team.is_some_and(|team| state.tree.is_under(team, node))
+            }
+        };
+        let mut muster = self.muster_pool();
+        let mut best: Option<UnitKey> = None;
+        while let Some(key) = muster.next(self.state, self.herds, &self.evictor) {
+            self.budget.spend(1)?;
+            if helps(self.state, key.unit) && best.is_none_or(|least| self.is_before(&key, &least)) {
+                best = Some(key);
+                if !self.largest_first {
+                    break;
+                }
+            }
+        }
+        let Some(key) = best else { return Ok(None) };
+        Ok(match self.judge(key.unit) {
+            Verdict::May(right) => Some((key, right)),
+            _ => None,
+        })
     }
 
     /// Rule 2.4: gives back, costliest first, each victim without whom the gang still starts and every
@@ -324,8 +431,9 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             return Ok(None);
         }
         let class = &problem.classes[problem.jobs[job].class];
+        self.state.space.later.settle(problem);
         let view = &self.state.space.later;
-        let holds = fit::place(problem, view, class, pool, class.members, Among::Working, &mut self.budget)?;
+        let holds = fit::place(problem, view, class, pool, class.members, Among::Working, self.budget)?;
         Ok(holds.map(|holds| (self.chosen.clone(), holds)))
     }
 
@@ -344,7 +452,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
     fn best_of(&mut self, units: &[Unit]) -> Option<(UnitKey, Right)> {
         let mut best: Option<(UnitKey, Right)> = None;
         for &unit in units {
-            if self.is_gone(unit) {
+            if unit.is_gone(self.state) {
                 continue;
             }
             let Verdict::May(right) = self.judge(unit) else { continue };
@@ -369,40 +477,13 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
     fn choose_all(&mut self, units: &[Unit], keep: usize) -> bool {
         self.restore_down_to(keep);
         for &unit in units {
-            if self.is_gone(unit) {
+            if unit.is_gone(self.state) {
                 continue;
             }
             let Verdict::May(right) = self.judge(unit) else { return false };
             self.choose(unit, right);
         }
         true
-    }
-
-    fn is_gone(&self, unit: Unit) -> bool {
-        match unit.surplus {
-            Some(at) => self.state.jobs[unit.job].members.get(at).is_none_or(|member| member.leaving),
-            None => self.state.jobs[unit.job].staying().next().is_none(),
-        }
-    }
-
-    /// All units of the pool that might be taken, judged as things stand.
-    fn candidates(&mut self) -> Vec<UnitKey> {
-        let mut keys = Vec::new();
-        let mut takeable: BTreeMap<usize, i64> = BTreeMap::new();
-        for unit in self.units_in_pool() {
-            let verdict = self.judge(unit);
-            if matches!(verdict, Verdict::May(_) | Verdict::Protected(_)) {
-                let most = takeable.entry(unit.job).or_default();
-                *most = (*most).max(unit.milli(self.state));
-            }
-            if let Verdict::May(right) = verdict {
-                let share = victim_share(self.state, &self.evictor, unit);
-                keys.push(UnitKey::new(self.state, unit, right, share));
-            }
-        }
-        self.takeable_milli = takeable.into_values().sum();
-        keys.sort_unstable();
-        keys
     }
 
     fn units_on(&self, node: usize) -> Vec<Unit> {
@@ -413,27 +494,8 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
                 None => true,
             }
         };
-        let jobs = self.state.on_node[node].iter().filter(|&&job| self.eligible[job]);
-        jobs.flat_map(|&job| self.units_of(job)).filter(on_node).collect()
-    }
-
-    fn units_in_pool(&self) -> Vec<Unit> {
-        self.eligible_jobs.iter().flat_map(|&job| self.units_of(job)).collect()
-    }
-
-    /// Rule 2.7 and P8: what is never evicted is no unit.
-    fn units_of(&self, job: usize) -> Vec<Unit> {
-        let row = &self.state.problem.jobs[job];
-        let base = row.job.min_replicas.max(1) as usize;
-        let mut units = Vec::new();
-        if !row.surplus_never_evicted {
-            let surplus = self.state.jobs[job].staying().skip(base);
-            units.extend(surplus.map(|(at, _)| Unit { job, surplus: Some(at) }));
-        }
-        if !row.base_never_evicted && self.state.jobs[job].staying().next().is_some() {
-            units.push(Unit { job, surplus: None });
-        }
-        units
+        let jobs = self.state.on_node[node].iter();
+        jobs.flat_map(|&job| Unit::all_of(self.state, job)).filter(on_node).collect()
     }
 
     fn choose(&mut self, unit: Unit, right: Right) {
