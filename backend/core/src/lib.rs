@@ -23,3 +23,4 @@ pub mod schedule;
 pub mod sentence;
 pub mod status;
 pub mod units;
+pub mod what_if;

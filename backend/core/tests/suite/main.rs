@@ -10,3 +10,4 @@ mod format;
 mod judge;
 mod properties;
 mod scenarios;
+mod what_if;
