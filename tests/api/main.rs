@@ -8,3 +8,4 @@ mod pages;
 mod refusals;
 mod rules;
 mod sessions;
+mod what_if;

@@ -229,6 +229,10 @@ async fn pool(app: &TestApp, id: &str) -> Option<Entry> {
                 .tag("\"1\"")
         }
         // Anybody may see one; there is none with this id.
+        "ask_what_if" => {
+            let changes = json!([{"submit": job("team-a", json!({}))}]);
+            Entry::new(not("b-member", 403), app.user("a-member")).body(json!({"changes": changes})).quiet()
+        }
         "show_reclaim" | "show_eviction" => everybody().at("id", Uuid::nil().to_string()),
         _ => return None,
     })

@@ -57,6 +57,8 @@ pub struct AppState {
     pub(crate) passwords: Arc<Passwords>,
     pub(crate) callers: Arc<Callers>,
     pub(crate) rate_limit: Arc<RateLimit>,
+    /// What-if questions take a core each: one at a time.
+    pub(crate) what_if: Arc<tokio::sync::Semaphore>,
 }
 
 impl AppState {
@@ -73,6 +75,7 @@ impl AppState {
             passwords: Arc::default(),
             callers: Arc::default(),
             rate_limit: Arc::new(rate_limit),
+            what_if: Arc::new(tokio::sync::Semaphore::new(1)),
             settings: Arc::new(settings),
         }
     }

@@ -6,7 +6,7 @@
 use crate::client::Client;
 use crate::commands::{
     act, admin, check, completions, join_token, list, login, logs, migrate, openapi, pool, postgres, serve,
-    show, submit,
+    show, submit, what_if,
 };
 use crate::config::{self, Overrides};
 use crate::output::Output;
@@ -87,6 +87,8 @@ enum Command {
     Release(act::ActArgs),
     /// Say why a job waits, and what would help
     Explain(show::ExplainArgs),
+    /// What would happen if: a job, a priority, a quota, a policy or a lost node is imagined on the live state
+    WhatIf(what_if::WhatIfArgs),
     /// A job's rules (grace, minimum run time, ceiling, …), and which queue, team or installation set each
     Rules(show::IdArgs),
     /// Print a job's output
@@ -188,6 +190,7 @@ async fn run_signed_in(command: Command, client: &Client, output: Output) -> any
         Command::Hold(args) => act::run("hold", args, client, output).await,
         Command::Release(args) => act::run("release", args, client, output).await,
         Command::Explain(args) => show::explain(args, client, output).await,
+        Command::WhatIf(args) => what_if::run(args, client, output).await,
         Command::Rules(args) => show::rules(args, client, output).await,
         Command::Logs(args) => logs::run(args, client).await,
         Command::Nodes(args) => list::nodes(args, client, output).await,

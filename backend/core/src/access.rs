@@ -91,6 +91,7 @@ text_enum! {
         PolicyEdit = "policy.edit",
         OverviewRead = "overview.read",
         EventRead = "event.read",
+        WhatIf = "what_if",
     }
 }
 
@@ -221,7 +222,8 @@ pub const fn scope_for(action: Action) -> Scope {
         | A::EvictionRead
         | A::PolicyRead
         | A::OverviewRead
-        | A::EventRead => Scope::Read,
+        | A::EventRead
+        | A::WhatIf => Scope::Read,
         A::ProfileEdit | A::JobSubmit | A::JobCancel | A::JobHold | A::JobRelease | A::JobRequeue => {
             Scope::Write
         }
@@ -262,7 +264,8 @@ fn by_role(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
         | A::LoanRead
         | A::ReclaimRead
         | A::PolicyRead
-        | A::OverviewRead => Verdict::Allowed,
+        | A::OverviewRead
+        | A::WhatIf => Verdict::Allowed,
         A::ProfileRead | A::ProfileEdit | A::TokenRead | A::TokenCreate | A::TokenRevoke => {
             own_account(actor, action, resource)
         }

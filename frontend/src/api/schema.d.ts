@@ -975,10 +975,35 @@ export interface paths {
         patch: operations["edit_user"];
         trace?: never;
     };
+    "/api/v1/what-if": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Plans the live state with changes that are only imagined, and tells what would differ from today: who would start,
+         *     be evicted, lend and wait, once everybody who was asked to leave has left. Writes nothing.
+         */
+        post: operations["ask_what_if"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What to imagine; all at once, in this order. */
+        AskWhatIf: {
+            /** @description 1 to 100. */
+            changes: components["schemas"]["WhatIfChange"][];
+        };
         AuthView: {
             scopes: string[];
             /** @description `session` or `token`. */
@@ -1788,6 +1813,14 @@ export interface components {
             /** @enum {string} */
             order: "stop";
         };
+        OutcomeView: {
+            help?: components["schemas"]["HelpView"] | null;
+            job: components["schemas"]["WhatIfJob"];
+            /** @description `starts`, `starts_after_evictions` or `waits`. */
+            outcome: string;
+            start?: components["schemas"]["WhatIfStart"] | null;
+            verdict?: components["schemas"]["ObstacleView"] | null;
+        };
         Overview: {
             /** Format: date-time */
             as_of: string;
@@ -2322,6 +2355,62 @@ export interface components {
             /** Format: double */
             used_gpus: number;
         };
+        /** @description The first of a list, and how many there are. */
+        Shown_WhatIfEviction: {
+            items: {
+                cause: string;
+                evictor?: components["schemas"]["WhatIfJob"] | null;
+                job: components["schemas"]["WhatIfJob"];
+                /** Format: date-time */
+                leave_by: string;
+                /** Format: int64 */
+                lost_gpu_secs: number;
+                rule: string;
+                /** @description It runs again once all has settled. */
+                runs_again: boolean;
+                sentence: components["schemas"]["SentenceView"];
+                /** @description Only surplus members: the job runs on. */
+                surplus_only: boolean;
+                /** Format: int32 */
+                tier: number;
+            }[];
+            total: number;
+        };
+        /** @description The first of a list, and how many there are. */
+        Shown_WhatIfLoan: {
+            items: {
+                borrower?: components["schemas"]["TeamRef"] | null;
+                /** Format: double */
+                gpus_after: number;
+                /** Format: double */
+                gpus_before: number;
+                lender?: components["schemas"]["TeamRef"] | null;
+                pool?: components["schemas"]["PoolRef"] | null;
+            }[];
+            total: number;
+        };
+        /** @description The first of a list, and how many there are. */
+        Shown_WhatIfReason: {
+            items: {
+                after?: components["schemas"]["ObstacleView"] | null;
+                before?: components["schemas"]["ObstacleView"] | null;
+                job: components["schemas"]["WhatIfJob"];
+            }[];
+            total: number;
+        };
+        /** @description The first of a list, and how many there are. */
+        Shown_WhatIfStart: {
+            items: {
+                /** @description Nobody has to leave for it. */
+                at_once: boolean;
+                /** Format: double */
+                gpus: number;
+                job: components["schemas"]["WhatIfJob"];
+                nodes: components["schemas"]["NodeRef"][];
+                pool?: components["schemas"]["PoolRef"] | null;
+            }[];
+            total: number;
+        };
         SignIn: {
             /** Format: password */
             password: string;
@@ -2481,6 +2570,101 @@ export interface components {
         WarningView: {
             code: string;
             detail: string;
+        };
+        /** @description One imagined change: exactly one field. */
+        WhatIfChange: {
+            /** @description A job is submitted. */
+            submit: components["schemas"]["SubmitJob"];
+        } | {
+            /** @description A live job gets another priority class. */
+            priority: components["schemas"]["WhatIfPriority"];
+        } | {
+            /** @description A team's quota in a pool becomes this; drain is not imagined. */
+            quota: components["schemas"]["WhatIfQuota"];
+        } | {
+            /** @description The policy becomes this document, as `GET /policy` shows it. */
+            policy: Record<string, never>;
+        } | {
+            node: components["schemas"]["WhatIfNode"];
+        };
+        /** @description A job of the answer. */
+        WhatIfJob: {
+            /**
+             * Format: uuid
+             * @description Null for an imagined job, and for one that the caller may not read.
+             */
+            id?: string | null;
+            /** @description It exists only in the question. */
+            imagined: boolean;
+            /** @description Null for one that the caller may not read. */
+            name?: string | null;
+            team?: components["schemas"]["TeamRef"] | null;
+        };
+        WhatIfNode: {
+            /** @description Name or id. */
+            node: string;
+            /** @description `lost`, `cordoned`, `draining` or `ready`. */
+            state: string;
+        };
+        WhatIfPriority: {
+            /** Format: uuid */
+            job: string;
+            /** @description `critical`, `high`, `normal`, `low` or `scavenger`; ceilings are not asked. */
+            priority: string;
+        };
+        WhatIfQuota: {
+            /**
+             * Format: int64
+             * @description Null or left out = no limit.
+             */
+            borrow_limit_gpus?: number | null;
+            /** Format: int64 */
+            guaranteed_gpus: number;
+            /**
+             * Format: int64
+             * @description Null or left out = all.
+             */
+            lend_limit_gpus?: number | null;
+            /** @description Slug or id. */
+            pool: string;
+            /** @description Slug or id. */
+            team: string;
+            /**
+             * Format: int64
+             * @description 1 when left out.
+             */
+            weight?: number | null;
+        };
+        WhatIfStart: {
+            /** @description Nobody has to leave for it. */
+            at_once: boolean;
+            /** Format: double */
+            gpus: number;
+            job: components["schemas"]["WhatIfJob"];
+            nodes: components["schemas"]["NodeRef"][];
+            pool?: components["schemas"]["PoolRef"] | null;
+        };
+        /** @description What would differ from today, once everybody who was asked to leave has left. */
+        WhatIfView: {
+            /**
+             * Format: date-time
+             * @description The live state that was asked.
+             */
+            as_of: string;
+            /** @description False: it was still changing after as many plans as are tried. */
+            at_rest: boolean;
+            evictions: components["schemas"]["Shown_WhatIfEviction"];
+            loans: components["schemas"]["Shown_WhatIfLoan"];
+            /** @description Would run today, and no longer. */
+            lost_starts: components["schemas"]["Shown_WhatIfStart"];
+            /** @description Wait for another reason, or start or cease to wait. */
+            reasons: components["schemas"]["Shown_WhatIfReason"];
+            /** @description Asked to leave today, and no longer. */
+            spared: components["schemas"]["Shown_WhatIfEviction"];
+            /** @description Would run, and do not today. */
+            starts: components["schemas"]["Shown_WhatIfStart"];
+            /** @description What becomes of each imagined job, in the question's order. */
+            submitted: components["schemas"]["OutcomeView"][];
         };
         WhyView: {
             /**
@@ -10447,6 +10631,123 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
+            };
+            /** @description A defect of ours */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ask_what_if: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body again: the same reply, once done */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskWhatIf"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhatIfView"];
+                };
+            };
+            /** @description Not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in, or the credential is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description an imagined job of a team to which the caller may not submit */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description something that a change speaks of is not there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Changed or running */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description a change is wrong in itself; `errors` names every field */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description others are asking; repeat */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description A defect of ours */
             500: {

@@ -1,6 +1,8 @@
 //! Every route, in one place.
 
-use super::{auth, events, health, list_work, me, members, overview, policy, pools, teams, tokens, users};
+use super::{
+    auth, events, health, list_work, me, members, overview, policy, pools, teams, tokens, users, what_if,
+};
 use crate::app::AppState;
 use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
@@ -26,6 +28,7 @@ pub(crate) fn split() -> (OpenApiRouter<AppState>, OpenApiRouter<AppState>) {
         .routes(routes!(pools::list::list, pools::create::create))
         .routes(routes!(pools::show::show, pools::edit::edit, pools::delete::delete))
         .routes(routes!(policy::show::show, policy::put::put))
+        .routes(routes!(what_if::ask::ask))
         .routes(routes!(overview::show::show))
         .routes(routes!(overview::history::history));
     let short = OpenApiRouter::default()

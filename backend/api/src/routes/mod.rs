@@ -23,5 +23,6 @@ mod sentence_view;
 mod teams;
 mod tokens;
 mod users;
+mod what_if;
 
 pub(crate) use list::split;

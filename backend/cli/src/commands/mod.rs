@@ -15,3 +15,4 @@ pub(crate) mod postgres;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod submit;
+pub(crate) mod what_if;

@@ -1,5 +1,6 @@
 //! `reeve submit`. What flags say goes over what the file says; the server judges it.
 
+use super::what_if::dry_run;
 use crate::client::{Call, Client};
 use crate::exit;
 use crate::output::Output;
@@ -15,6 +16,9 @@ pub(crate) struct SubmitArgs {
     /// The job as JSON or YAML, in the words of the REST API
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Only tell what would happen now: nothing is submitted
+    #[arg(long, conflicts_with_all = ["wait", "idempotency_key"])]
+    dry_run: bool,
     #[arg(long)]
     name: Option<String>,
     #[arg(long)]
@@ -59,6 +63,10 @@ pub(crate) struct SubmitArgs {
 }
 
 pub(crate) async fn run(args: SubmitArgs, client: &Client, output: Output) -> anyhow::Result<ExitCode> {
+    if args.dry_run {
+        dry_run(body(&args)?, client, output).await?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut call = Call::post("/jobs", body(&args)?);
     if let Some(key) = &args.idempotency_key {
         call = call.key(key);

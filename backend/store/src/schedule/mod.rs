@@ -3,6 +3,7 @@
 pub mod apply;
 mod diff_loans;
 pub mod explanations;
+pub mod look;
 mod place;
 mod reclaim;
 pub mod snapshot;

@@ -102,7 +102,7 @@ pub(crate) fn view(
     }
 }
 
-fn obstacle(obstacle: Obstacle) -> ObstacleView {
+pub(crate) fn obstacle(obstacle: Obstacle) -> ObstacleView {
     ObstacleView {
         sentence: reason::obstacle(&obstacle).into(),
         code: obstacle.code.as_str().to_owned(),
@@ -111,7 +111,7 @@ fn obstacle(obstacle: Obstacle) -> ObstacleView {
     }
 }
 
-fn help_view(help: Help) -> HelpView {
+pub(crate) fn help_view(help: Help) -> HelpView {
     let (action, gpus, replicas, secs, pool) = match &help {
         Help::AskForFewerGpus { gpus } => ("ask_for_fewer_gpus", Some(*gpus), None, None, None),
         Help::AskForFewerReplicas { replicas } => {

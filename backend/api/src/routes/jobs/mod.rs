@@ -9,6 +9,7 @@ pub(crate) mod evictions;
 pub(crate) mod explain;
 pub(crate) mod explain_view;
 pub(crate) mod hold;
+pub(crate) mod imagined;
 pub(crate) mod list;
 mod load;
 mod log_window;

@@ -39,7 +39,7 @@ pub(crate) async fn put(
     Ok((tag, axum::Json(PolicyView::from(after))))
 }
 
-fn check(document: &Policy) -> Result<()> {
+pub(crate) fn check(document: &Policy) -> Result<()> {
     let mut fields = Fields::new();
     fields.range("/nomination_timeout_secs", document.nomination_timeout_secs, 1, MOST_SECS);
     for (kind, rules) in &document.kinds {

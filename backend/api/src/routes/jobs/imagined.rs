@@ -1,0 +1,60 @@
+//! A submission that is only imagined: admitted like any other, and never kept.
+
+use super::admit::{Admitted, admit};
+use super::body::SubmitJob;
+use super::submit::refused;
+use crate::app::AppState;
+use crate::extract::Caller;
+use crate::problem::Result;
+use chrono::{DateTime, Utc};
+use reeve_core::id::{JobId, QueueId, TeamId, UserId};
+use reeve_core::job_spec::RawJob;
+use reeve_core::schedule::snapshot::Job;
+use reeve_store::policy;
+
+/// The job as it would stand in line. `at` comes before the pointers of its faults.
+pub(crate) async fn job(
+    app: &AppState,
+    caller: &Caller,
+    body: SubmitJob,
+    at: &str,
+    now: DateTime<Utc>,
+) -> Result<Job> {
+    let policy = policy::in_force(&app.store).await?.document;
+    let raw = vec![RawJob::from(body)];
+    let admitted = admit(&app.store, &caller.actor, &policy, raw, |_| at.to_owned()).await?;
+    Ok(pending(admitted.map_err(refused)?.remove(0), caller.actor.id, now))
+}
+
+fn pending(admitted: Admitted, user: UserId, now: DateTime<Utc>) -> Job {
+    let spec = admitted.spec;
+    Job {
+        id: JobId::mint(now),
+        name: spec.name,
+        team: TeamId(admitted.team.id),
+        queue: QueueId(admitted.queue.id),
+        user,
+        kind: spec.kind,
+        priority: spec.priority.value(),
+        submitted_at: now,
+        shape: spec.shape,
+        min_replicas: spec.min_replicas,
+        max_replicas: spec.max_replicas,
+        pools: admitted.pools,
+        gpu_model: spec.gpu_model,
+        labels: spec.node_labels,
+        require_topology: spec.require_topology,
+        prefer_topology: spec.prefer_topology,
+        rdma: spec.rdma,
+        time_limit_secs: spec.time_limit_secs,
+        preemptible: spec.preemptible,
+        evict_others: spec.evict_others,
+        requeue: spec.requeue,
+        checkpoint: spec.checkpoint,
+        last_checkpoint_at: None,
+        run_number: 0,
+        evictions_in_last_day: 0,
+        held: spec.hold,
+        members: Vec::new(),
+    }
+}
