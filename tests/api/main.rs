@@ -2,9 +2,15 @@
 //!
 //! A test is a sentence and its data; what all share is in `reeve_tests`.
 
+mod history;
 mod idempotency;
 mod jobs;
+mod logs;
+mod metrics;
+mod needs;
 mod pages;
+mod patches;
+mod readiness;
 mod refusals;
 mod rules;
 mod sessions;

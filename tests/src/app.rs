@@ -158,6 +158,36 @@ impl TestApp {
         count
     }
 
+    /// Runs SQL behind the server's back.
+    ///
+    /// # Panics
+    /// When PostgreSQL refuses it.
+    pub async fn sql(&self, sql: &str) {
+        let mut connection = PgConnection::connect(&self.database.url).await.expect("connected");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned())).execute(&mut connection).await.expect(sql);
+        connection.close().await.expect("closed");
+    }
+
+    /// Another server on the same database, which has not read anything yet.
+    ///
+    /// # Panics
+    /// When the database is away.
+    pub async fn another_server(&self) -> Client {
+        let options = ConnectOptions { max_connections: 4, ..ConnectOptions::new(&self.database.url) };
+        let store = Store::connect(&options).await.expect("connected");
+        let state = AppState::new(store, Arc::new(self.clock.clone()), Settings::default());
+        Client { router: reeve_api::router(state), token: None }
+    }
+
+    /// Declares nodes lost whose lease is over.
+    ///
+    /// # Panics
+    /// When the database is away.
+    pub async fn reap(&self) -> usize {
+        let margin = TimeDelta::seconds(30);
+        reeve_worker::reap::step(self.store(), self.clock.now(), margin).await.expect("looked").len()
+    }
+
     /// How many rows a table has.
     ///
     /// # Panics

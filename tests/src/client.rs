@@ -104,6 +104,14 @@ impl Call {
     }
 }
 
+impl Call {
+    /// The answer before its body is read.
+    pub async fn response(self) -> axum::response::Response {
+        let Ok(response) = self.router.oneshot(self.request).await;
+        response
+    }
+}
+
 impl IntoFuture for Call {
     type Output = Reply;
     type IntoFuture = Pin<Box<dyn Future<Output = Reply> + Send>>;

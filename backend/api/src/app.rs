@@ -6,9 +6,11 @@ use crate::auth::password::Passwords;
 use crate::extract::{AuthKind, Caller};
 use crate::layers::rate_limit::RateLimit;
 use crate::problem::{Code, Problem, Result};
+use crate::routes::metrics::show::GaugeCache;
 use metrics_exporter_prometheus::PrometheusHandle;
 use reeve_core::access::{Action, Resource, Verdict, may};
 use reeve_core::clock::SharedClock;
+use reeve_store::beat::LastTick;
 use reeve_store::feed::Feed;
 use reeve_store::{Actor, NewEvent, Store, WriteContext, WriteTx};
 use std::sync::Arc;
@@ -26,7 +28,7 @@ pub struct Settings {
     pub request_burst: u32,
     /// The console's own address, for the Origin check behind a proxy that changes `Host`.
     pub public_origin: Option<String>,
-    /// Longest that a scheduler may be silent before `/readyz` says 503; zero = not asked.
+    /// Longest that a scheduler may be silent before `/readyz` says 503 and the overview says so; zero = not asked.
     pub scheduler_silence: Duration,
 }
 
@@ -59,6 +61,7 @@ pub struct AppState {
     pub(crate) rate_limit: Arc<RateLimit>,
     /// What-if questions take a core each: one at a time.
     pub(crate) what_if: Arc<tokio::sync::Semaphore>,
+    pub(crate) gauges: Arc<GaugeCache>,
 }
 
 impl AppState {
@@ -74,6 +77,7 @@ impl AppState {
             keys: Arc::default(),
             passwords: Arc::default(),
             callers: Arc::default(),
+            gauges: Arc::default(),
             rate_limit: Arc::new(rate_limit),
             what_if: Arc::new(tokio::sync::Semaphore::new(1)),
             settings: Arc::new(settings),
@@ -99,6 +103,14 @@ impl AppState {
             Verdict::Hidden => Problem::not_found(),
             _ => Problem::new(Code::Forbidden).param("action", action.as_str()),
         })
+    }
+
+    /// Whether the scheduler was silent for longer than it may be, or has never looked.
+    #[must_use]
+    pub fn is_silent(&self, last: Option<LastTick>) -> bool {
+        let most = self.settings.scheduler_silence;
+        let silent = |last: LastTick| last.silent_secs(self.clock.now()).unsigned_abs() > most.as_secs();
+        !most.is_zero() && last.is_none_or(silent)
     }
 
     /// Begins a change in the caller's name.

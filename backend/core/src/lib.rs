@@ -6,6 +6,7 @@
 pub mod access;
 pub mod clock;
 pub mod eviction;
+pub mod fair_share;
 pub mod id;
 pub mod inventory;
 pub mod job;

@@ -11,6 +11,7 @@ pub mod error;
 pub mod event;
 pub mod evictions;
 pub mod feed;
+pub mod gauges;
 pub mod idempotency;
 pub mod jobs;
 pub mod join_tokens;

@@ -1,4 +1,4 @@
-//! Figures of the console's first page, each one query.
+//! Figures of the console's first page, each one query. It refuses to guess: what no interval covers is zero.
 
 use crate::connect::Store;
 use crate::error::StoreError;
@@ -51,9 +51,16 @@ pub struct HistoryPoint {
     pub at: DateTime<Utc>,
     pub used_milli: i64,
     pub borrowed_milli: i64,
+    /// Of nodes that were not removed.
+    pub all_milli: i64,
+    /// Of these: out of reach, and held by nobody.
+    pub down_milli: i64,
 }
 
-/// Use and loans at `points` moments from `from` to `to`, both included: intervals that cover each moment.
+/// Use, loans and capacity at `points` moments from `from` to `to`, both included: intervals that cover each moment.
+///
+/// Each interval is counted twice, where it enters and where it leaves, and the moments are running sums: the cost
+/// grows with the intervals, not with intervals times moments. Moments are whole microseconds, as times are.
 ///
 /// # Errors
 /// [`StoreError::Unavailable`].
@@ -66,45 +73,42 @@ pub async fn history(
 ) -> Result<Vec<HistoryPoint>, StoreError> {
     Ok(sqlx::query_as!(
         HistoryPoint,
-        r#"with moments as (
-             select $2::timestamptz + ($3::timestamptz - $2::timestamptz) * (i::float8 / greatest($4::int - 1, 1)) as at
-             from generate_series(0, $4::int - 1) as i
-           ), used as (
-             select m.at, sum(u.gpu_milli) as milli from moments m join usage_intervals u
-               on u.started_at <= m.at and (u.ended_at is null or u.ended_at > m.at)
-             where ($1::uuid is null or u.pool_id = $1) and (u.ended_at is null or u.ended_at > $2)
-             group by 1
-           ), borrowed as (
-             select m.at, sum(l.gpu_milli) as milli from moments m join loans l
-               on l.started_at <= m.at and (l.ended_at is null or l.ended_at > m.at)
-             where ($1::uuid is null or l.pool_id = $1) and (l.ended_at is null or l.ended_at > $2)
-             group by 1
+        r#"with scale as (
+             select greatest($4::bigint - 1, 1) as steps,
+                    greatest((extract(epoch from $3::timestamptz - $2::timestamptz) * 1000000)::bigint, 1) as micros
+           ), intervals as (
+             select started_at, ended_at, gpu_milli as used, 0 as borrowed, 0 as capacity, 0 as down
+             from usage_intervals
+             where started_at <= $3 and (ended_at is null or ended_at > $2) and ($1::uuid is null or pool_id = $1)
+             union all
+             select started_at, ended_at, 0, gpu_milli, 0, 0 from loans
+             where started_at <= $3 and (ended_at is null or ended_at > $2) and ($1::uuid is null or pool_id = $1)
+             union all
+             select started_at, ended_at, 0, 0, gpu_milli, down_milli from capacity_intervals
+             where started_at <= $3 and (ended_at is null or ended_at > $2) and ($1::uuid is null or pool_id = $1)
+           ), edges as (
+             select greatest(started_at, $2) as at, used, borrowed, capacity, down from intervals
+             union all
+             select ended_at, -used, -borrowed, -capacity, -down from intervals where ended_at <= $3
+           ), steps as (
+             -- The first moment that is not before the edge.
+             select ((extract(epoch from e.at - $2::timestamptz) * 1000000)::bigint * s.steps + s.micros - 1) / s.micros
+                      as step,
+                    sum(e.used) as used, sum(e.borrowed) as borrowed, sum(e.capacity) as capacity, sum(e.down) as down
+             from edges e, scale s group by 1
            )
-           select m.at as "at!", coalesce(u.milli, 0)::bigint as "used_milli!",
-                  coalesce(b.milli, 0)::bigint as "borrowed_milli!"
-           from moments m left join used u on u.at = m.at left join borrowed b on b.at = m.at order by m.at"#,
+           select $2::timestamptz + (s.micros * i / s.steps) * interval '1 microsecond' as "at!",
+                  coalesce(sum(t.used) over before, 0)::bigint as "used_milli!",
+                  coalesce(sum(t.borrowed) over before, 0)::bigint as "borrowed_milli!",
+                  coalesce(sum(t.capacity) over before, 0)::bigint as "all_milli!",
+                  coalesce(sum(t.down) over before, 0)::bigint as "down_milli!"
+           from scale s, generate_series(0, $4::bigint - 1) as i left join steps t on t.step = i
+           window before as (order by i) order by i"#,
         pool.map(|pool| pool.0),
         from,
         to,
-        points
+        i64::from(points)
     )
     .fetch_all(store.pool())
     .await?)
-}
-
-/// Capacity of a pool (or all), now: all GPUs, and those of lost nodes or out of health. Milli-GPU.
-///
-/// # Errors
-/// [`StoreError::Unavailable`].
-pub async fn capacity(store: &Store, pool: Option<PoolId>) -> Result<(i64, i64), StoreError> {
-    let row = sqlx::query!(
-        r#"select count(*) * 1000 as "all!",
-             count(*) filter (where n.state = 'lost' or g.health <> 'healthy') * 1000 as "down!"
-           from gpus g join nodes n on n.id = g.node_id
-           where n.state <> 'removed' and ($1::uuid is null or n.pool_id = $1)"#,
-        pool.map(|pool| pool.0)
-    )
-    .fetch_one(store.pool())
-    .await?;
-    Ok((row.all, row.down))
 }

@@ -256,17 +256,25 @@ pub async fn signing_keys(store: &Store) -> Result<Vec<SigningKey>, StoreError> 
     .await?)
 }
 
+const KEY_LOCK: i64 = 0x7265_6576_6500_0003;
+
+/// Adds a key pair unless there is one in use; `false` = there is, and nothing was done. Servers that start at once
+/// line up here, so that they end with one key.
+///
 /// # Errors
 /// [`StoreError::Unavailable`].
-pub async fn add_signing_key(
+pub async fn add_first_signing_key(
     tx: &mut WriteTx,
     private_pem: &str,
     public_pem: &str,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
     let now = tx.now();
     let id = RowId::mint(now).0;
-    sqlx::query!(
-        "insert into signing_keys (id, private_pem, public_pem, created_at) values ($1, $2, $3, $4)",
+    // The lock is taken by a statement of its own: the next one's snapshot must be younger than the lock.
+    sqlx::query!("select pg_advisory_xact_lock($1)", KEY_LOCK).fetch_one(tx.connection()).await?;
+    let added = sqlx::query!(
+        "insert into signing_keys (id, private_pem, public_pem, created_at)
+         select $1, $2, $3, $4 where not exists (select from signing_keys where retired_at is null)",
         id,
         private_pem,
         public_pem,
@@ -274,8 +282,11 @@ pub async fn add_signing_key(
     )
     .execute(tx.connection())
     .await?;
+    if added.rows_affected() == 0 {
+        return Ok(false);
+    }
     tx.record(NewEvent::new("signing_key.created", "signing_key", id));
-    Ok(())
+    Ok(true)
 }
 
 /// Deletes sessions that nobody could use since `before`, and refresh tokens that ended before it; at most `limit` of each

@@ -93,7 +93,7 @@ async fn carry_signals(store: &Store, cancel: &CancellationToken) {
 async fn schedule_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &CancellationToken) {
     let mut woken = store.signals().schedule();
     let mut scheduler = Scheduler::new(store);
-    let (mut back_off, mut beat, mut stale) = (BackOff::new(), Beat::new("schedule"), 0);
+    let (mut back_off, mut beat, mut stale) = (BackOff::new(), Beat::new(beat::SCHEDULE), 0);
     while !cancel.is_cancelled() {
         // What changes from here on wakes the next step.
         woken.borrow_and_update();
@@ -105,9 +105,9 @@ async fn schedule_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cance
                 continue;
             }
             Ok(Ticked::Busy) => Duration::from_millis(20),
-            Ok(Ticked::Applied { next_due, .. }) => {
+            Ok(Ticked::Applied { next_due, tick, .. }) => {
                 (back_off, stale) = (BackOff::new(), 0);
-                beat.after_step(store, now).await;
+                beat.after_tick(store, now, Some(tick)).await;
                 until(now, next_due, jittered(rhythm.schedule))
             }
             Err(error) => {
@@ -212,10 +212,14 @@ impl Beat {
     }
 
     async fn after_step(&mut self, store: &Store, now: DateTime<Utc>) {
+        self.after_tick(store, now, None).await;
+    }
+
+    async fn after_tick(&mut self, store: &Store, now: DateTime<Utc>, tick: Option<beat::Tick>) {
         if self.last.is_some_and(|last| (now - last).abs() < TimeDelta::seconds(1)) {
             return;
         }
-        match beat::beat(store, self.name, now).await {
+        match beat::beat(store, self.name, now, tick).await {
             Ok(()) => self.last = Some(now),
             Err(error) => tracing::warn!(%error, "cannot say that loop {} works", self.name),
         }

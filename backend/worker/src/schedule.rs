@@ -4,12 +4,17 @@
 //! that breaks a rule is not applied.
 
 use chrono::{DateTime, Utc};
+use reeve_core::id::JobId;
+use reeve_core::kind::Kind;
 use reeve_core::schedule::plan::Plan;
+use reeve_core::schedule::snapshot::Snapshot;
 use reeve_core::schedule::{check, plan};
+use reeve_store::beat::Tick;
 use reeve_store::schedule::apply::Applied;
 use reeve_store::schedule::explanations::Freshness;
 use reeve_store::schedule::tick::{Outcome, TickSession};
 use reeve_store::{Store, StoreError};
+use std::collections::HashSet;
 use std::time::Instant;
 
 /// Seconds between writes of explanations whose numbers alone changed.
@@ -22,6 +27,8 @@ pub enum Ticked {
         applied: Applied,
         /// When time alone may change the plan.
         next_due: Option<DateTime<Utc>>,
+        /// For readiness and the console.
+        tick: Tick,
     },
     /// The world changed meanwhile: step again at once.
     Stale,
@@ -82,6 +89,7 @@ impl Scheduler {
             metrics::counter!("reeve_plans_faulted_total").increment(1);
         }
         let freshness = self.freshness(now);
+        let waits = waits(snapshot, &decided);
         let applying = Instant::now();
         let outcome = tick.apply(&decided, freshness).await?;
         phase("apply", applying);
@@ -96,7 +104,14 @@ impl Scheduler {
                     self.numbers_at = Some(now);
                 }
                 count(&applied, &decided);
-                Ticked::Applied { applied, next_due: decided.next_due }
+                for (kind, secs) in waits {
+                    metrics::histogram!("reeve_job_wait_seconds", "kind" => kind.as_str()).record(secs);
+                }
+                let tick = Tick {
+                    tick_ms: i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX),
+                    pending_jobs: i64::try_from(decided.waiting.len()).unwrap_or(i64::MAX),
+                };
+                Ticked::Applied { applied, next_due: decided.next_due, tick }
             }
         })
     }
@@ -116,6 +131,22 @@ fn phase(name: &'static str, since: Instant) {
     metrics::histogram!("reeve_tick_phase_seconds", "phase" => name).record(since.elapsed().as_secs_f64());
 }
 
+/// How long the jobs that start for the first time have waited.
+fn waits(snapshot: &Snapshot, plan: &Plan) -> Vec<(Kind, f64)> {
+    let starting: HashSet<JobId> =
+        plan.starts.iter().filter(|start| !start.grow).map(|start| start.job).collect();
+    if starting.is_empty() {
+        return Vec::new();
+    }
+    let first = snapshot.jobs.iter().filter(|job| job.run_number == 0 && starting.contains(&job.id));
+    first
+        .map(|job| {
+            let waited = (snapshot.now - job.submitted_at).to_std().unwrap_or_default();
+            (job.kind, waited.as_secs_f64())
+        })
+        .collect()
+}
+
 fn count(applied: &Applied, plan: &Plan) {
     let decisions = [
         ("start", applied.starts),
@@ -125,6 +156,9 @@ fn count(applied: &Applied, plan: &Plan) {
     ];
     for (decision, number) in decisions {
         metrics::counter!("reeve_decisions_total", "decision" => decision).increment(number as u64);
+    }
+    for eviction in plan.reclaims.iter().flat_map(|reclaim| &reclaim.evictions) {
+        metrics::counter!("reeve_evictions_total", "cause" => eviction.cause.as_str()).increment(1);
     }
     #[expect(clippy::cast_precision_loss, reason = "a gauge")]
     metrics::gauge!("reeve_jobs_waiting").set(plan.waiting.len() as f64);

@@ -1135,23 +1135,25 @@ export interface components {
             run_number: number;
             spec: components["schemas"]["MemberSpec"];
         };
-        /** @description What is left out stays. */
+        /** @description What is left out stays; null clears. */
         EditMe: {
-            display_name?: string | null;
+            display_name?: string;
+            /** @description Null = none. */
             email?: string | null;
-            /** @description `en` or `zh-CN`. */
+            /** @description `en` or `zh-CN`; null = as the browser says. */
             locale?: string | null;
         };
         EditNode: {
             /** @description All of the node's labels from now on. */
             labels?: {
                 [key: string]: string;
-            } | null;
+            };
         };
-        /** @description What is left out stays. */
+        /** @description What is left out stays; null clears. */
         EditPool: {
+            /** @description Null = any model. */
             gpu_model?: string | null;
-            name?: string | null;
+            name?: string;
         };
         EditQueue: {
             /** @description Null = every kind. */
@@ -1165,25 +1167,29 @@ export interface components {
             max_running_jobs?: number | null;
             /** Format: int64 */
             max_running_jobs_per_user?: number | null;
-            name?: string | null;
-            order?: null | components["schemas"]["QueueOrder"];
-            state?: null | components["schemas"]["QueueState"];
+            name?: string;
+            order?: components["schemas"]["QueueOrder"];
+            state?: components["schemas"]["QueueState"];
         };
-        /** @description What is left out stays. */
+        /** @description What is left out stays; null clears. */
         EditTeam: {
-            name?: string | null;
-            /** @description Id or slug of the new team above. Moving needs an administrator. */
+            name?: string;
+            /** @description Id or slug of the new team above; null = to the top. Moving needs an administrator. */
             parent?: string | null;
         };
-        /** @description What is left out stays. */
+        /** @description What is left out stays; null clears. */
         EditUser: {
-            display_name?: string | null;
+            display_name?: string;
+            /** @description Null = none. */
             email?: string | null;
-            /** Format: password */
-            password?: string | null;
-            platform_roles?: components["schemas"]["PlatformRole"][] | null;
+            /**
+             * Format: password
+             * @description A new one; ends every session.
+             */
+            password?: string;
+            platform_roles?: components["schemas"]["PlatformRole"][];
             /** @description `active` or `disabled`; disabling ends every session. */
-            state?: string | null;
+            state?: string;
         };
         /** @description A body that may be left out: `{}`. */
         Empty: Record<string, never>;
@@ -1352,7 +1358,10 @@ export interface components {
         History: {
             points: components["schemas"]["HistoryPoint"][];
         };
-        /** @description Own + borrowed + idle + down = capacity. Capacity and down are today's: their past isn't kept. */
+        /**
+         * @description Own + borrowed + idle + down = what the pool had at that moment. Down: nobody held it, and its node was lost or it was
+         *     not healthy.
+         */
         HistoryPoint: {
             /** Format: date-time */
             at: string;
@@ -1727,7 +1736,13 @@ export interface components {
             role: components["schemas"]["Role"];
             team: components["schemas"]["TeamRef"];
         };
-        /** @description A thing to look at, with where to look. */
+        /**
+         * @description A thing to look at, with where to look.
+         *
+         *     `params` of the first three: `team` (name), `team_slug`, `pool` (slug), `gpus` that wait, `secs` waited below the
+         *     guarantee, `lent`, `guaranteed`, `used` and `over` (used above guaranteed), all GPUs. Of the last two: `pool` (slug),
+         *     `lost` nodes, `guaranteed` GPUs in sum, `usable` ones (healthy, on ready nodes) and all `gpus`.
+         */
         Need: {
             link: string;
             params: Record<string, never>;
@@ -2334,6 +2349,18 @@ export interface components {
              * @description Null = it has never looked.
              */
             last_tick_at?: string | null;
+            /**
+             * Format: int64
+             * @description Jobs that it left waiting.
+             */
+            pending_jobs?: number | null;
+            /** @description No tick for longer than the installation allows: what is shown may be old, and nothing starts. */
+            silent: boolean;
+            /**
+             * Format: int64
+             * @description How long its last look took, from its lock to its commit.
+             */
+            tick_ms?: number | null;
         };
         SentenceView: {
             en: string;
@@ -2705,14 +2732,14 @@ export type $defs = Record<string, never>;
 export interface operations {
     agent_desired: {
         parameters: {
-            query?: {
-                /** @description The generation that the agent has; 0 at its start. */
-                generation?: number;
-                /** @description Wait this long for a newer one; at most 30. */
-                wait_secs?: number;
-            };
+            query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /** @description The generation that the agent has; 0 at its start. */
+                generation: number;
+                /** @description Wait this long for a newer one; at most 30. */
+                wait_secs: number;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -2888,15 +2915,14 @@ export interface operations {
     };
     agent_put_logs: {
         parameters: {
-            query: {
-                /** @description Where in the log the body begins. */
-                offset: number;
-            };
+            query?: never;
             header?: never;
             path: {
                 job: string;
                 run: number;
                 member: number;
+                /** @description Where in the log the body begins. */
+                offset: number;
             };
             cookie?: never;
         };

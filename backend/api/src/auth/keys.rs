@@ -97,7 +97,7 @@ async fn ring(app: &AppState) -> Result<Arc<Ring>> {
 async fn reload(app: &AppState) -> Result<Arc<Ring>> {
     let mut slot = app.keys.0.write().await;
     let mut keys = sessions::signing_keys(&app.store).await?;
-    if keys.is_empty() {
+    if keys.iter().all(|key| key.retired) {
         create(app).await?;
         keys = sessions::signing_keys(&app.store).await?;
     }
@@ -122,8 +122,11 @@ async fn create(app: &AppState) -> Result<()> {
     let context = WriteContext { actor: Actor::system("api"), request_id: None, now: app.clock.now() };
     let mut tx = app.store.begin(context).await?;
     let (private, public) = (pem("PRIVATE KEY", private.as_ref()), pem("PUBLIC KEY", public.as_ref()));
-    sessions::add_signing_key(&mut tx, &private, &public).await?;
-    Ok(tx.commit().await?)
+    match sessions::add_first_signing_key(&mut tx, &private, &public).await? {
+        true => Ok(tx.commit().await?),
+        // Another server was faster: its key is everybody's.
+        false => Ok(tx.rollback().await?),
+    }
 }
 
 fn pem(label: &str, der: &[u8]) -> String {

@@ -6,6 +6,8 @@ mod if_match;
 mod json;
 mod keyed;
 mod list;
+mod patch;
+mod query;
 mod scan;
 
 pub use caller::{AuthKind, Caller};
@@ -13,3 +15,5 @@ pub use if_match::{IfMatch, Precondition};
 pub use json::Json;
 pub use keyed::{Empty, Keyed, Once, Prepared};
 pub use list::{List, ListParams, PageView};
+pub use patch::{clearable, not_null};
+pub use query::Params;

@@ -57,7 +57,9 @@ impl Problem {
     #[must_use]
     pub fn new(code: Code) -> Self {
         let headers = match code {
-            Code::Unavailable | Code::Timeout => vec![(header::RETRY_AFTER, HeaderValue::from_static("2"))],
+            Code::Unavailable | Code::NotReady | Code::Timeout => {
+                vec![(header::RETRY_AFTER, HeaderValue::from_static("2"))]
+            }
             Code::Unauthenticated | Code::InvalidCredential => {
                 vec![(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"reeve\""))]
             }

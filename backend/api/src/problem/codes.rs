@@ -78,5 +78,6 @@ problem_codes! {
     ProtocolMismatch = "protocol_mismatch", 422, "Agent and server speak different protocols", "Update the older of the two; `detail` names both versions.";
     RateLimited = "rate_limited", 429, "Too many requests", "Wait for the seconds in Retry-After. The limit is per user or token.";
     Internal = "internal", 500, "Something broke on our side", "Repeat with the same Idempotency-Key. If it stays, tell an administrator the request_id.";
+    NotReady = "not_ready", 503, "The server is not ready", "`errors` names what is missing: the database, its schema, or a scheduler that is silent. Watch /readyz; the log says more.";
     Unavailable = "unavailable", 503, "Not available right now", "The database is not reachable or overloaded. Repeat after the seconds in Retry-After.";
 }

@@ -1,7 +1,8 @@
 //! Every route, in one place.
 
 use super::{
-    auth, events, health, list_work, me, members, overview, policy, pools, teams, tokens, users, what_if,
+    auth, events, health, list_work, me, members, metrics, overview, policy, pools, teams, tokens, users,
+    what_if,
 };
 use crate::app::AppState;
 use axum::routing::get;
@@ -37,7 +38,7 @@ pub(crate) fn split() -> (OpenApiRouter<AppState>, OpenApiRouter<AppState>) {
         .merge(list_work::short())
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
-        .route("/metrics", get(health::metrics));
+        .route("/metrics", get(metrics::show::show));
     let long = OpenApiRouter::default().routes(routes!(events::list::list)).merge(list_work::long());
     (short, long)
 }

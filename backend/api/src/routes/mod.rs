@@ -12,6 +12,7 @@ mod list_work;
 mod loans;
 mod me;
 mod members;
+pub(crate) mod metrics;
 mod nodes;
 pub(crate) mod overview;
 mod policy;

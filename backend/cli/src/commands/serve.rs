@@ -94,9 +94,14 @@ pub(crate) async fn run_server(
 
 /// The process's recorder; a second server in one process has none of its own.
 fn recorder() -> Option<PrometheusHandle> {
+    const WAITS: [f64; 12] =
+        [0.1, 0.5, 1.0, 5.0, 30.0, 60.0, 300.0, 1_800.0, 3_600.0, 14_400.0, 86_400.0, 604_800.0];
     const SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
     PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("seconds".to_owned()), &SECONDS)
+        .and_then(|builder| {
+            builder.set_buckets_for_metric(Matcher::Full("reeve_job_wait_seconds".to_owned()), &WAITS)
+        })
         .and_then(PrometheusBuilder::install_recorder)
         .ok()
 }

@@ -35,6 +35,10 @@ async fn the_loops_are_woken_by_changes_beat_and_end_when_they_are_told() {
     for name in ["schedule", "seal", "reap", "expire"] {
         assert_eq!(beat::last(&base.store, name).await.expect("reads"), Some(base.now()), "{name}");
     }
+    let tick = beat::last_tick(&base.store).await.expect("reads").expect("it has looked");
+    assert_eq!(tick.silent_secs(base.now() + TimeDelta::seconds(7)), 7);
+    let told = tick.tick.expect("it says how it went");
+    assert!(told.tick_ms >= 0 && told.pending_jobs <= 1, "{told:?}");
     cancel.cancel();
     tokio::time::timeout(Duration::from_secs(10), loops).await.expect("they end").expect("no panic");
     base.end().await;

@@ -3,9 +3,10 @@
 use super::credential::NodeCaller;
 use super::desired_view::member;
 use crate::app::AppState;
+use crate::extract::Params;
 use crate::problem::Result;
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use reeve_core::id::NodeId;
 use reeve_store::nodes::desired::{generation, members};
 use reeve_store::signal::DesiredChanged;
@@ -35,7 +36,7 @@ pub(crate) struct DesiredQuery {
 pub(crate) async fn desired(
     State(app): State<AppState>,
     node: NodeCaller,
-    Query(query): Query<DesiredQuery>,
+    Params(query): Params<DesiredQuery>,
 ) -> Result<Json<Desired>> {
     // Subscribed before looking: a change in between is not missed.
     let mut changes = app.store.signals().desired();

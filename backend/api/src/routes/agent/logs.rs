@@ -3,10 +3,11 @@
 use super::credential::NodeCaller;
 use super::register::LOG_LIMIT_BYTES;
 use crate::app::AppState;
+use crate::extract::Params;
 use crate::problem::{Code, Problem, Result};
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use reeve_core::id::JobId;
 use reeve_store::logs::{self, LogKey};
 use reeve_wire::report::LogStored;
@@ -33,7 +34,7 @@ pub(crate) async fn put(
     State(app): State<AppState>,
     node: NodeCaller,
     Path((job, run, member)): Path<(Uuid, i32, i32)>,
-    Query(query): Query<PutQuery>,
+    Params(query): Params<PutQuery>,
     body: Bytes,
 ) -> Result<Json<LogStored>> {
     if body.len() > MAX_CHUNK_BYTES {

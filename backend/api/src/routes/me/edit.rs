@@ -2,7 +2,7 @@
 
 use super::view::MeView;
 use crate::app::AppState;
-use crate::extract::{Caller, Json};
+use crate::extract::{Caller, Json, clearable, not_null};
 use crate::problem::{Fields, Result};
 use axum::extract::State;
 use reeve_core::access::{Action, Resource};
@@ -10,14 +10,21 @@ use reeve_store::users::{self, User};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// What is left out stays.
+/// What is left out stays; null clears.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditMe {
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = String)]
     display_name: Option<String>,
-    email: Option<String>,
-    /// `en` or `zh-CN`.
-    locale: Option<String>,
+    /// Null = none.
+    #[serde(default, deserialize_with = "clearable")]
+    #[schema(value_type = Option<String>)]
+    email: Option<Option<String>>,
+    /// `en` or `zh-CN`; null = as the browser says.
+    #[serde(default, deserialize_with = "clearable")]
+    #[schema(value_type = Option<String>)]
+    locale: Option<Option<String>>,
 }
 
 /// Changes the caller's own profile.
@@ -34,8 +41,8 @@ pub(crate) async fn edit(
     let before = users::lock(&mut tx, caller.actor.id).await?;
     let after = User {
         display_name: body.display_name.unwrap_or_else(|| before.display_name.clone()),
-        email: body.email.or_else(|| before.email.clone()),
-        locale: body.locale.or_else(|| before.locale.clone()),
+        email: body.email.unwrap_or_else(|| before.email.clone()),
+        locale: body.locale.unwrap_or_else(|| before.locale.clone()),
         ..before.clone()
     };
     users::save(&mut tx, &before, after).await?;
@@ -47,8 +54,8 @@ pub(crate) async fn edit(
 fn check(body: &EditMe) -> Result<()> {
     let mut fields = Fields::new();
     fields.text("/display_name", body.display_name.as_deref().unwrap_or("-"), 1, 100);
-    fields.text("/email", body.email.as_deref().unwrap_or("-"), 1, 254);
-    if !matches!(body.locale.as_deref(), None | Some("en" | "zh-CN")) {
+    fields.text("/email", body.email.as_ref().and_then(Option::as_deref).unwrap_or("-"), 1, 254);
+    if !matches!(body.locale.as_ref().and_then(Option::as_deref), None | Some("en" | "zh-CN")) {
         fields.add("/locale", "unknown_value", "en or zh-CN");
     }
     fields.done()

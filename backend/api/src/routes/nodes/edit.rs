@@ -2,7 +2,7 @@
 
 use super::view::{NodeView, views};
 use crate::app::AppState;
-use crate::extract::{Caller, IfMatch, Json};
+use crate::extract::{Caller, IfMatch, Json, not_null};
 use crate::problem::{Fields, Result};
 use crate::reply::versioned;
 use axum::extract::{Path, State};
@@ -20,6 +20,8 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditNode {
     /// All of the node's labels from now on.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = BTreeMap<String, String>)]
     labels: Option<BTreeMap<String, String>>,
 }
 

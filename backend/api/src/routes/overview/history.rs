@@ -1,10 +1,10 @@
 //! `GET /overview/history`: own, borrowed, idle and broken GPUs over the last hours, from the ledger.
 
 use crate::app::AppState;
-use crate::extract::Caller;
+use crate::extract::{Caller, Params};
 use crate::problem::{Code, Problem, Result};
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use chrono::{DateTime, TimeDelta, Utc};
 use reeve_core::access::{Action, Resource};
 use reeve_core::id::PoolId;
@@ -31,7 +31,8 @@ pub(crate) struct History {
     points: Vec<HistoryPoint>,
 }
 
-/// Own + borrowed + idle + down = capacity. Capacity and down are today's: their past isn't kept.
+/// Own + borrowed + idle + down = what the pool had at that moment. Down: nobody held it, and its node was lost or it was
+/// not healthy.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HistoryPoint {
     at: DateTime<Utc>,
@@ -47,10 +48,9 @@ pub(crate) struct HistoryPoint {
 pub(crate) async fn history(
     State(app): State<AppState>,
     caller: Caller,
-    params: std::result::Result<Query<HistoryParams>, axum::extract::rejection::QueryRejection>,
+    Params(params): Params<HistoryParams>,
 ) -> Result<Json<History>> {
     app.allow(&caller, Action::OverviewRead, &Resource::Installation).await?;
-    let Query(params) = params.map_err(|error| Problem::new(Code::InvalidQuery).detail(error.body_text()))?;
     let hours = params.hours.unwrap_or(24);
     if !(1..=744).contains(&hours) {
         return Err(Problem::new(Code::InvalidQuery).error("hours", "out_of_range", "1 to 744"));
@@ -60,19 +60,18 @@ pub(crate) async fn history(
         None => None,
     };
     let now = app.clock.now();
-    let (all, down) = overview::capacity(&app.store, pool).await?;
     let rows = overview::history(&app.store, pool, now - TimeDelta::hours(hours), now, POINTS).await?;
-    Ok(Json(History { points: rows.iter().map(|row| point(row, all, down)).collect() }))
+    Ok(Json(History { points: rows.iter().map(point).collect() }))
 }
 
-fn point(row: &overview::HistoryPoint, all: i64, down: i64) -> HistoryPoint {
+fn point(row: &overview::HistoryPoint) -> HistoryPoint {
     let borrowed = row.borrowed_milli.min(row.used_milli);
     let gpus = |milli: i64| MilliGpu(milli).as_gpus();
     HistoryPoint {
         at: row.at,
         own_gpus: gpus(row.used_milli - borrowed),
         borrowed_gpus: gpus(borrowed),
-        idle_gpus: gpus((all - down - row.used_milli).max(0)),
-        down_gpus: gpus(down),
+        idle_gpus: gpus((row.all_milli - row.down_milli - row.used_milli).max(0)),
+        down_gpus: gpus(row.down_milli),
     }
 }

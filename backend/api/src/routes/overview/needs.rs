@@ -1,4 +1,5 @@
-//! What needs somebody: found from the same figures that the page shows.
+//! What needs somebody: found from the same figures that the page shows. A team's row needs one thing at most, the most
+//! urgent; nothing here says who should do it.
 
 use crate::routes::pools::view::PoolView;
 use crate::routes::quotas::view::QuotaView;
@@ -13,7 +14,7 @@ reeve_core::text_enum! {
         ReclaimDue = "reclaim_due",
         /// A team waits for what its guarantee covers.
         WaitingBelowGuarantee = "waiting_below_guarantee",
-        /// A lowered quota is being drained.
+        /// Work above a lowered quota is being drained.
         OverGuaranteeDrain = "over_guarantee_drain",
         /// Guarantees add up to more than the pool has.
         PoolOvercommitted = "pool_overcommitted",
@@ -23,6 +24,10 @@ reeve_core::text_enum! {
 }
 
 /// A thing to look at, with where to look.
+///
+/// `params` of the first three: `team` (name), `team_slug`, `pool` (slug), `gpus` that wait, `secs` waited below the
+/// guarantee, `lent`, `guaranteed`, `used` and `over` (used above guaranteed), all GPUs. Of the last two: `pool` (slug),
+/// `lost` nodes, `guaranteed` GPUs in sum, `usable` ones (healthy, on ready nodes) and all `gpus`.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Need {
     #[serde(rename = "type")]
@@ -44,8 +49,10 @@ pub(super) fn needs(pools: &[PoolView], teams: &[QuotaView]) -> Vec<Need> {
             continue;
         }
         let params = json!({
-            "team": quota.team.name, "pool": quota.pool.slug, "gpus": quota.in_use.pending_gpus,
+            "team": quota.team.name, "team_slug": quota.team.slug, "pool": quota.pool.slug,
+            "gpus": quota.in_use.pending_gpus,
             "secs": quota.in_use.seconds_waiting_below_guarantee, "lent": quota.in_use.lent_gpus,
+            "guaranteed": quota.guaranteed_gpus, "used": quota.in_use.used_gpus, "over": over_gpus(quota),
         });
         let link = match kind {
             NeedKind::ReclaimDue => "/reclaims?state=waiting".to_owned(),
@@ -54,7 +61,10 @@ pub(super) fn needs(pools: &[PoolView], teams: &[QuotaView]) -> Vec<Need> {
         needs.push(need(kind, params, link));
     }
     for pool in pools {
-        let params = json!({"pool": pool.slug, "lost": pool.nodes.lost, "guaranteed": pool.guaranteed_gpus});
+        let params = json!({
+            "pool": pool.slug, "lost": pool.nodes.lost, "guaranteed": pool.guaranteed_gpus,
+            "usable": pool.capacity.usable_gpus, "gpus": pool.capacity.gpus,
+        });
         if pool.mode == "overcommitted" {
             needs.push(need(
                 NeedKind::PoolOvercommitted,
@@ -75,8 +85,12 @@ fn of_quota(quota: &QuotaView) -> Option<NeedKind> {
     } else if quota.in_use.seconds_waiting_below_guarantee > 0 {
         Some(NeedKind::WaitingBelowGuarantee)
     } else {
-        quota.drain.then_some(NeedKind::OverGuaranteeDrain)
+        (quota.drain && over_gpus(quota) > 0.0).then_some(NeedKind::OverGuaranteeDrain)
     }
+}
+
+fn over_gpus(quota: &QuotaView) -> f64 {
+    (quota.in_use.used_gpus - f64::from(quota.guaranteed_gpus)).max(0.0)
 }
 
 fn is_below(quota: &QuotaView, above: &QuotaView) -> bool {

@@ -10,7 +10,8 @@ use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, TimeDelta, Utc};
 use reeve_core::access::{Action, Readable, Resource};
-use reeve_store::{beat, overview, pools, quotas};
+use reeve_store::beat::{self, LastTick};
+use reeve_store::{overview, pools, quotas};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -44,6 +45,24 @@ pub(crate) struct LiveJobs {
 pub(crate) struct Scheduler {
     /// Null = it has never looked.
     last_tick_at: Option<DateTime<Utc>>,
+    /// How long its last look took, from its lock to its commit.
+    tick_ms: Option<i64>,
+    /// Jobs that it left waiting.
+    pending_jobs: Option<i64>,
+    /// No tick for longer than the installation allows: what is shown may be old, and nothing starts.
+    silent: bool,
+}
+
+impl Scheduler {
+    fn new(app: &AppState, last: Option<LastTick>) -> Self {
+        let tick = last.and_then(|last| last.tick);
+        Self {
+            last_tick_at: last.map(|last| last.at),
+            tick_ms: tick.map(|tick| tick.tick_ms),
+            pending_jobs: tick.map(|tick| tick.pending_jobs),
+            silent: app.is_silent(last),
+        }
+    }
 }
 
 /// Pools, the caller's quotas with their use, and what needs somebody.
@@ -62,7 +81,7 @@ pub(crate) async fn show(State(app): State<AppState>, caller: Caller) -> Result<
     }
     let teams = quota_views(rows, quotas::use_by_team(&app.store, None).await?, now);
     let jobs = overview::live_jobs(&app.store, mine.as_deref()).await?;
-    let last_tick_at = beat::last(&app.store, "schedule").await?;
+    let last = beat::last_tick(&app.store).await?;
     Ok(Json(Overview {
         as_of: now,
         needs_me: needs(&pools, &teams),
@@ -75,6 +94,6 @@ pub(crate) async fn show(State(app): State<AppState>, caller: Caller) -> Result<
             leaving: jobs.leaving,
         },
         evictions_last_day: overview::evictions_since(&app.store, now - TimeDelta::days(1)).await?,
-        scheduler: Scheduler { last_tick_at },
+        scheduler: Scheduler::new(&app, last),
     }))
 }

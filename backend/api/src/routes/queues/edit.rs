@@ -3,7 +3,7 @@
 use super::terms::{Changes, apply};
 use super::view::{QueueView, views};
 use crate::app::AppState;
-use crate::extract::{Caller, IfMatch, Json};
+use crate::extract::{Caller, IfMatch, Json, clearable, not_null};
 use crate::problem::{Fields, Result};
 use crate::reply::versioned;
 use axum::extract::{Path, State};
@@ -11,34 +11,35 @@ use axum::response::Response;
 use reeve_core::access::{Action, Resource};
 use reeve_core::id::TeamId;
 use reeve_store::queues::{self, terms_of};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditQueue {
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = String)]
     name: Option<String>,
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = String)]
     order: Option<String>,
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = String)]
     state: Option<String>,
     /// Null = every kind.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "clearable")]
     #[schema(value_type = Option<Vec<String>>)]
     allowed_kinds: Option<Option<Vec<String>>>,
     /// Null = no limit, here and below.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "clearable")]
     #[schema(value_type = Option<i64>)]
     max_running_jobs: Option<Option<i64>>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "clearable")]
     #[schema(value_type = Option<i64>)]
     max_running_jobs_per_user: Option<Option<i64>>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "clearable")]
     #[schema(value_type = Option<i64>)]
     max_running_gpus: Option<Option<i64>>,
-}
-
-/// Tells null from left out.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(value: D) -> Result<Option<Option<T>>, D::Error> {
-    Option::<T>::deserialize(value).map(Some)
 }
 
 /// Changes what is given; the rest stays.

@@ -3,7 +3,7 @@
 use super::create::find_parent;
 use super::view::TeamView;
 use crate::app::AppState;
-use crate::extract::{Caller, IfMatch, Json};
+use crate::extract::{Caller, IfMatch, Json, clearable, not_null};
 use crate::problem::{Code, Fields, Problem, Result};
 use crate::routes::quotas::put::above;
 use axum::extract::{Path, State};
@@ -20,13 +20,17 @@ use utoipa::ToSchema;
 /// More pools than an installation has.
 const MOST_POOLS: i64 = 10_000;
 
-/// What is left out stays.
+/// What is left out stays; null clears.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditTeam {
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = String)]
     name: Option<String>,
-    /// Id or slug of the new team above. Moving needs an administrator.
-    parent: Option<String>,
+    /// Id or slug of the new team above; null = to the top. Moving needs an administrator.
+    #[serde(default, deserialize_with = "clearable")]
+    #[schema(value_type = Option<String>)]
+    parent: Option<Option<String>>,
 }
 
 /// Renames or moves a team.
@@ -45,21 +49,17 @@ pub(crate) async fn edit(
     let mut fields = Fields::new();
     fields.text("/name", body.name.as_deref().unwrap_or("-"), 1, 100);
     fields.done()?;
-    let parent = match &body.parent {
+    let (parent, carried) = match &body.parent {
         Some(parent) => {
             app.allow(&caller, Action::TeamCreate, &Resource::Installation).await?;
-            Some(find_parent(&app.store, parent).await?)
+            (Some(new_parent(&app.store, parent.as_deref()).await?), carried(&app.store, id).await?)
         }
-        None => None,
-    };
-    let carried = match parent {
-        Some(_) => carried(&app.store, id).await?,
-        None => Vec::new(),
+        None => (None, Vec::new()),
     };
     let mut tx = app.begin(&caller).await?;
     let before = teams::lock(&mut tx, id).await?;
     if_match.check(before.version)?;
-    if let Some(parent) = parent
+    if let Some(Some(parent)) = parent
         && teams::is_below(&mut tx, parent, id).await?
     {
         return Err(Problem::new(Code::ParentCycle).error(
@@ -69,12 +69,19 @@ pub(crate) async fn edit(
         ));
     }
     let name = body.name.as_deref().unwrap_or(&before.name);
-    let after = teams::save(&mut tx, &before, name, parent.or(before.parent_id.map(TeamId))).await?;
+    let after = teams::save(&mut tx, &before, name, parent.unwrap_or(before.parent_id.map(TeamId))).await?;
     still_fit(&mut tx, id, carried).await?;
     tx.commit().await?;
     app.callers.forget();
     let tag = [(header::ETAG, version::etag(after.version))];
     Ok((tag, axum::Json(TeamView::new(after, &caller))))
+}
+
+async fn new_parent(store: &Store, parent: Option<&str>) -> Result<Option<TeamId>> {
+    match parent {
+        Some(parent) => Ok(Some(find_parent(store, parent).await?)),
+        None => Ok(None),
+    }
 }
 
 /// What a team is guaranteed goes with it when it moves.

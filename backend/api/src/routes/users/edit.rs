@@ -4,7 +4,7 @@ use super::create::platform_roles;
 use super::view::{UserView, one};
 use crate::app::AppState;
 use crate::auth::password;
-use crate::extract::{Caller, IfMatch, Json};
+use crate::extract::{Caller, IfMatch, Json, clearable, not_null};
 use crate::problem::{Fields, Result};
 use axum::extract::{Path, State};
 use axum::http::header;
@@ -16,16 +16,27 @@ use reeve_store::{sessions, version};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// What is left out stays.
+/// What is left out stays; null clears.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditUser {
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = String)]
     display_name: Option<String>,
-    email: Option<String>,
+    /// Null = none.
+    #[serde(default, deserialize_with = "clearable")]
+    #[schema(value_type = Option<String>)]
+    email: Option<Option<String>>,
     /// `active` or `disabled`; disabling ends every session.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = String)]
     state: Option<String>,
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = Vec<String>)]
     platform_roles: Option<Vec<String>>,
-    #[schema(format = Password)]
+    /// A new one; ends every session.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = String, format = Password)]
     password: Option<String>,
 }
 
@@ -67,7 +78,7 @@ fn changed(before: &User, body: EditUser, roles: Option<Vec<PlatformRole>>) -> U
     let roles = roles.map(|roles| roles.iter().map(ToString::to_string).collect());
     User {
         display_name: body.display_name.unwrap_or_else(|| before.display_name.clone()),
-        email: body.email.or_else(|| before.email.clone()),
+        email: body.email.unwrap_or_else(|| before.email.clone()),
         state: body.state.unwrap_or_else(|| before.state.clone()),
         platform_roles: roles.unwrap_or_else(|| before.platform_roles.clone()),
         ..before.clone()
@@ -77,7 +88,7 @@ fn changed(before: &User, body: EditUser, roles: Option<Vec<PlatformRole>>) -> U
 fn check(caller: &Caller, id: UserId, body: &EditUser) -> Result<Option<Vec<PlatformRole>>> {
     let mut fields = Fields::new();
     fields.text("/display_name", body.display_name.as_deref().unwrap_or("-"), 1, 100);
-    fields.text("/email", body.email.as_deref().unwrap_or("-"), 1, 254);
+    fields.text("/email", body.email.as_ref().and_then(Option::as_deref).unwrap_or("-"), 1, 254);
     if !matches!(body.state.as_deref(), None | Some("active" | "disabled")) {
         fields.add("/state", "unknown_value", "active or disabled");
     }

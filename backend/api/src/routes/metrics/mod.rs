@@ -1,0 +1,4 @@
+//! `GET /metrics`: what Prometheus reads. `backend/METRICS.md` lists every name.
+
+pub(crate) mod gauges;
+pub(crate) mod show;
