@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { JOB_STATES, KINDS, REASON_CODES, RECLAIM_STATES } from "./api/views";
+import { MAP_VIEWS } from "./lib/gpu-map";
 import { HISTORY_HOURS } from "./lib/history-hours";
 import { QUEUE_SORTS, QUEUE_VIEWS } from "./lib/quota-filter";
 import { oneOf, parseSearch, someOf, stringifySearch, text } from "./lib/search-params";
@@ -103,6 +104,8 @@ export const nodesRoute = createRoute({
     pool: text(raw.pool),
     state: oneOf(["ready", "cordoned", "draining", "lost"] as const, raw.state),
     show: oneOf(["table"] as const, raw.show),
+    by: oneOf(MAP_VIEWS, raw.by),
+    node: text(raw.node),
   })),
 });
 

@@ -97,6 +97,14 @@ export const listTeams = () =>
   everything((page) => answer(api.GET("/api/v1/teams", { params: { query: page } })));
 export const listNodes = (filter: Filter<"/api/v1/nodes">) =>
   everything((page) => answer(api.GET("/api/v1/nodes", { params: { query: { ...filter, ...page } } })));
+export const editNode = (node: V.Node, body: components["schemas"]["EditNode"]) =>
+  answer(
+    api.PATCH("/api/v1/nodes/{node}", {
+      params: { path: { node: node.id } },
+      headers: ifMatch(node.version),
+      body,
+    }),
+  );
 export type NodeAct = "cordon" | "uncordon" | "drain";
 export const actOnNode = (node: string, act: NodeAct, note?: string) =>
   answer(

@@ -1,18 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { Button } from "antd";
+import { Button, Segmented } from "antd";
+import { useMemo } from "react";
 import { listNodes } from "../api/operations";
 import type { Node } from "../api/views";
-import { ChoosePool, ChooseWord } from "../components/choose";
+import { Choose, ChoosePool, ChooseWord } from "../components/choose";
 import { Answer, Nothing } from "../components/feedback";
 import { Page } from "../components/page";
 import { DataTable } from "../components/table";
 import { Since } from "../components/when";
 import { compareNames, formatMib } from "../lib/format";
+import { freeOf, largestPlaceable, MAP_VIEWS } from "../lib/gpu-map";
 import { useText } from "../lib/use-text";
-import { freeOf } from "./nodes/free";
 import { GpuMap } from "./nodes/gpu-map";
 import { NodeActions } from "./nodes/node-actions";
+import { NodePanel } from "./nodes/node-panel";
 
 const STATES = ["ready", "cordoned", "draining", "lost"] as const;
 
@@ -27,6 +29,11 @@ export function NodesPage() {
     queryFn: () => listNodes({ pool: search.pool, state: search.state }),
     refetchInterval: 10_000,
   });
+  const sorted = useMemo(
+    () => [...(nodes.data ?? [])].sort((a, b) => compareNames(a.name, b.name, locale)),
+    [nodes.data, locale],
+  );
+  const chosen = sorted.find((node) => node.name === search.node);
   return (
     <Page title={t("nav.nodes")}>
       <div className="filters">
@@ -38,6 +45,21 @@ export function NodesPage() {
           value={search.state}
           onChange={(state) => set({ state: state as (typeof STATES)[number] })}
         />
+        <Choose
+          label={t("nodes.choose")}
+          value={search.node}
+          options={sorted.map((node) => ({ value: node.name, label: node.name }))}
+          onChange={(node) => set({ node })}
+        />
+        {!search.show && (
+          <Segmented
+            aria-label={t("nodes.by")}
+            name="map-view"
+            value={search.by ?? "owner"}
+            options={MAP_VIEWS.map((value) => ({ value, label: t(`map_view.${value}`) }))}
+            onChange={(by) => set({ by: by === "owner" ? undefined : by })}
+          />
+        )}
         <Button
           aria-pressed={search.show === "table"}
           onClick={() => set({ show: search.show ? undefined : "table" })}
@@ -46,8 +68,8 @@ export function NodesPage() {
         </Button>
       </div>
       <Answer of={nodes}>
-        {(data) => {
-          const all = [...data].sort((a, b) => compareNames(a.name, b.name, locale));
+        {() => {
+          const all = sorted;
           if (all.length === 0) {
             const filtered = search.pool || search.state;
             return (
@@ -60,7 +82,17 @@ export function NodesPage() {
           return (
             <>
               <Summary nodes={all} />
-              {search.show ? <NodeTable nodes={all} /> : <GpuMap nodes={all} />}
+              {chosen && <NodePanel key={chosen.id} node={chosen} onClose={() => set({ node: undefined })} />}
+              {search.show ? (
+                <NodeTable nodes={all} onChoose={(node) => set({ node: node.name })} />
+              ) : (
+                <GpuMap
+                  nodes={all}
+                  view={search.by ?? "owner"}
+                  chosen={chosen?.id}
+                  onChoose={(node) => set({ node: node.name })}
+                />
+              )}
             </>
           );
         }}
@@ -77,17 +109,18 @@ function Summary({ nodes }: { nodes: Node[] }) {
     <p className="verdict">
       {t("nodes.summary", {
         free: n(free.reduce((all, one) => all + one, 0)),
-        largest: n(Math.max(0, ...free.map(Math.floor))),
+        largest: n(largestPlaceable(nodes)),
       })}
     </p>
   );
 }
 
-function NodeTable({ nodes }: { nodes: Node[] }) {
+function NodeTable({ nodes, onChoose }: { nodes: Node[]; onChoose: (node: Node) => void }) {
   const { t, n, word, locale } = useText();
   return (
     <DataTable
       label={t("nav.nodes")}
+      windowed
       rows={nodes}
       rowKey={(node) => node.id}
       columns={[
@@ -122,7 +155,23 @@ function NodeTable({ nodes }: { nodes: Node[] }) {
           cell: (node) => n(node.free_cpu_milli / 1000),
         },
         { key: "seen", head: t("nodes.last_seen"), cell: (node) => <Since from={node.last_seen_at} /> },
-        { key: "acts", head: t("nodes.actions"), wide: true, cell: (node) => <NodeActions node={node} /> },
+        {
+          key: "acts",
+          head: t("nodes.actions"),
+          wide: true,
+          cell: (node) => (
+            <div className="node-actions">
+              <Button
+                size="small"
+                aria-label={`${t("nodes.details")} ${node.name}`}
+                onClick={() => onChoose(node)}
+              >
+                {t("nodes.details")}
+              </Button>
+              <NodeActions node={node} />
+            </div>
+          ),
+        },
       ]}
     />
   );
