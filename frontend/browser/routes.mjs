@@ -7,7 +7,9 @@ export async function findRoutes(page) {
     }, path);
   const routes = {
     overview: "/",
+    "overview-week": "/?hours=168",
     queues: "/queues",
+    "queues-borrowing": "/queues?view=borrowing&sort=borrowed",
     jobs: "/jobs",
     "jobs-new": "/jobs/new",
     reclaims: "/reclaims",
@@ -15,6 +17,8 @@ export async function findRoutes(page) {
     "nodes-table": "/nodes?show=table",
     "not-found": "/no-such-page",
   };
+  const node = await first("/nodes?limit=1");
+  if (node) routes["nodes-one"] = `/nodes?by=health&node=${node.name}`;
   const queue = await first("/queues?limit=1");
   if (queue) routes.queue = `/queues/${queue.id}`;
   for (const state of ["queued", "running", "failed"]) {

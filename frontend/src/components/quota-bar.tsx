@@ -4,7 +4,7 @@ import { quotaShape, type Segment } from "../lib/quota-shape";
 import { quotaWords } from "../lib/quota-words";
 import { useText } from "../lib/use-text";
 import { useLive } from "../live/context";
-import { AlertIcon } from "./icons";
+import { AlertIcon, LeaveIcon } from "./icons";
 
 type Props = { quota: Pick<Quota, "guaranteed_gpus" | "borrow_limit_gpus" | "use">; compact?: boolean };
 const HEIGHT = 22;
@@ -22,7 +22,8 @@ export function QuotaBar({ quota, compact = false }: Props) {
   const at = (gpus: number) => `${(Math.min(gpus, shape.scale) / shape.scale) * 100}%`;
   const width = (segment: Segment) =>
     `${((Math.min(segment.to, shape.scale) - segment.from) / shape.scale) * 100}%`;
-  const due = shape.reclaimDue;
+  // The loudest state of all: lent while the owner waits. Inside a team nobody lends.
+  const due = shape.reclaimDue && quota.use.lent_gpus > 0;
   const waited = quota.use.seconds_waiting_below_guarantee;
   return (
     <div className={`quota-bar${due ? " due" : ""}${stale ? " stale" : ""}${compact ? " compact" : ""}`}>
@@ -61,11 +62,15 @@ export function QuotaBar({ quota, compact = false }: Props) {
         {due && (
           <strong className="flag bad">
             <AlertIcon />
-            {quota.use.lent_gpus > 0
-              ? t("quota.reclaim_due", { lent: n(quota.use.lent_gpus) })
-              : t("quota.leaving_for")}
+            {t("quota.reclaim_due", { lent: n(quota.use.lent_gpus) })}
             {waited > 0 && ` ${t("quota.waited", { waiting: duration(waited) })}`}
           </strong>
+        )}
+        {shape.reclaimDue && !due && (
+          <span className="flag">
+            <LeaveIcon />
+            {t("quota.leaving_for")}
+          </span>
         )}
         {shape.overLimitGpus > 0 && (
           <strong className="flag bad">

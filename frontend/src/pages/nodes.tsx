@@ -160,7 +160,7 @@ function NodeTable({ nodes, onChoose }: { nodes: Node[]; onChoose: (node: Node) 
           head: t("nodes.actions"),
           wide: true,
           cell: (node) => (
-            <div className="node-actions">
+            <div className="row-actions">
               <Button
                 size="small"
                 aria-label={`${t("nodes.details")} ${node.name}`}

@@ -56,7 +56,7 @@ export function GpuMap({ nodes, view, chosen, onChoose }: Props) {
       if (node.id === chosen) {
         context.strokeStyle = color("--link");
         context.lineWidth = 2;
-        context.strokeRect(cell.left - 3, cell.top - 1, room + 6, layout.cellHeight - 4);
+        context.strokeRect(cell.left + 1, cell.top + layout.cellHeight - 6, room - 4, 1);
       }
       context.font = `bold 10px ${font}`;
       context.textAlign = "center";

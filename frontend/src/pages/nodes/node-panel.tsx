@@ -59,7 +59,7 @@ export function NodePanel({ node, onClose }: { node: Node; onClose: () => void }
         rows={node.gpus}
         rowKey={(gpu) => gpu.id}
         columns={[
-          { key: "index", head: t("field.gpus"), number: true, cell: (gpu) => n(gpu.index) },
+          { key: "index", head: t("nodes.gpu"), number: true, cell: (gpu) => n(gpu.index) },
           { key: "model", head: t("submit.gpu_model"), cell: (gpu) => gpu.model },
           { key: "memory", head: t("submit.gpu_memory_mib"), number: true, cell: (gpu) => n(gpu.memory_mib) },
           {
@@ -134,7 +134,7 @@ function Labels({ node }: { node: Node }) {
       <Input.TextArea
         id={id}
         className="code"
-        autoSize={{ minRows: 2, maxRows: 8 }}
+        rows={3}
         spellCheck={false}
         value={text}
         onChange={(event) => setText(event.target.value)}

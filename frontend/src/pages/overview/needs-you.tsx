@@ -13,7 +13,9 @@ export function NeedsYou({ items }: { items: Need[] }) {
     for (const [name, value] of Object.entries(item.params))
       figures[name] = typeof value === "number" ? n(value) : String(value);
     figures.waited = duration(Number(item.params.secs ?? 0));
-    return t(`needs.${item.type}`, { defaultValue: t("needs.other", { what: item.type }), ...figures });
+    // Somebody of its own team may leave for it too: then nothing of it is lent.
+    const key = item.type === "reclaim_due" && item.params.lent === 0 ? "leaving_for" : item.type;
+    return t(`needs.${key}`, { defaultValue: t("needs.other", { what: item.type }), ...figures });
   };
   if (items.length === 0) return <p className="quiet needs-none">{t("needs.none")}</p>;
   return (
