@@ -77,6 +77,11 @@ async function everyRoute(browser) {
         await page.waitForTimeout(300);
         const lang = await page.evaluate(() => document.documentElement.lang);
         if (lang !== locale) fail(route, `lang is ${lang}, not ${locale}`);
+        // The context asks for reduced motion.
+        const moving = await page.evaluate(
+          () => document.getAnimations().filter((one) => one.playState === "running").length,
+        );
+        if (moving > 0) fail(route, `${moving} animations run although less motion is asked for`);
         await axeOn(page, `${name} ${locale} ${theme}`);
         checked += 1;
       }
