@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { showReclaim } from "../api/operations";
-import { Answer } from "../components/feedback";
+import { Answer, Nothing } from "../components/feedback";
 import { Page, Section } from "../components/page";
 import { useText } from "../lib/use-text";
 import { EvictionCard } from "./reclaims/eviction-card";
@@ -23,6 +23,9 @@ export function ReclaimPage() {
           <>
             <ReclaimHead reclaim={data} link={false} />
             <Section title={t("reclaim.victims", { count: data.evictions.length })}>
+              {data.evictions.length === 0 && (
+                <Nothing why={t("reclaim.no_victims")} next={t("reclaim.no_victims_why")} />
+              )}
               {data.evictions.map((eviction) => (
                 <EvictionCard key={eviction.id} eviction={eviction} open={data.evictions.length === 1} />
               ))}
