@@ -54,11 +54,22 @@ pub enum Case {
     OneNeverFits,
     /// As `ReclaimNeeded`, with one pending owner asking for one GPU.
     OneReclaims,
+    /// As `ReclaimNeeded`, but one team alone has borrowed all: each owner chooses among all that runs.
+    OneLender,
+    /// One GPU of each node is free, half the teams are on loan: owners ask for gangs of 64 whole nodes.
+    FragmentedGangs,
 }
 
 impl Case {
-    pub const ALL: [Self; 5] =
-        [Self::AllFit, Self::NoneFit, Self::ReclaimNeeded, Self::OneNeverFits, Self::OneReclaims];
+    pub const ALL: [Self; 7] = [
+        Self::AllFit,
+        Self::NoneFit,
+        Self::ReclaimNeeded,
+        Self::OneNeverFits,
+        Self::OneReclaims,
+        Self::OneLender,
+        Self::FragmentedGangs,
+    ];
 
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -68,11 +79,13 @@ impl Case {
             Self::ReclaimNeeded => "reclaim_needed",
             Self::OneNeverFits => "verdict_never_fits",
             Self::OneReclaims => "reclaim_one_gpu",
+            Self::OneLender => "reclaim_from_one",
+            Self::FragmentedGangs => "fragmented_gangs",
         }
     }
 
     const fn lends(self) -> bool {
-        matches!(self, Self::ReclaimNeeded | Self::OneReclaims)
+        matches!(self, Self::ReclaimNeeded | Self::OneReclaims | Self::OneLender | Self::FragmentedGangs)
     }
 }
 
@@ -183,9 +196,16 @@ impl Maker {
     /// something is lent, only the first half of the teams run.
     fn running(&mut self, now: DateTime<Utc>, nodes: &[Node], queues: &[Queue]) -> Vec<Job> {
         let count = self.size.running;
-        let gpus = if self.case == Case::AllFit { count } else { self.size.gpus() };
-        let users = if self.case.lends() { queues.len() / 2 } else { queues.len() };
-        let mut free = nodes.iter().flat_map(|node| node.gpus.iter().map(move |gpu| (node.id, gpu.id)));
+        let used_on_node = GPUS_PER_NODE - usize::from(self.case == Case::FragmentedGangs);
+        let gpus = if self.case == Case::AllFit { count } else { self.size.nodes * used_on_node };
+        let users = match self.case {
+            Case::OneLender => 1,
+            case if case.lends() => queues.len() / 2,
+            _ => queues.len(),
+        };
+        let mut free = nodes
+            .iter()
+            .flat_map(|node| node.gpus.iter().take(used_on_node).map(move |gpu| (node.id, gpu.id)));
         (0..count)
             .map(|number| {
                 // Sizes as even as they go, so that they add up exactly.
@@ -225,8 +245,16 @@ impl Maker {
                     self.job(now, &queues[number % queues.len()], gpus, WHOLE_GPU)
                 })
                 .collect(),
-            Case::ReclaimNeeded => (0..self.size.pending)
+            Case::ReclaimNeeded | Case::OneLender => (0..self.size.pending)
                 .map(|number| self.job(now, &queues[half + number % (queues.len() - half)], 1, WHOLE_GPU))
+                .collect(),
+            Case::FragmentedGangs => (0..self.size.pending)
+                .map(|number| {
+                    let queue = &queues[half + number % (queues.len() - half)];
+                    let mut job = self.job(now, queue, 8, WHOLE_GPU);
+                    (job.min_replicas, job.max_replicas) = (64, 64);
+                    job
+                })
                 .collect(),
             Case::OneNeverFits => vec![self.job(now, &queues[0], 16, WHOLE_GPU)],
             Case::OneReclaims => vec![self.job(now, &queues[half], 1, WHOLE_GPU)],
@@ -297,5 +325,9 @@ mod tests {
         assert!(!plan(&small(Case::ReclaimNeeded)).reclaims.is_empty());
         assert_eq!(plan(&small(Case::OneNeverFits)).waiting.len(), 1);
         assert_eq!(plan(&small(Case::OneReclaims)).reclaims.len(), 1);
+        assert!(!plan(&small(Case::OneLender)).reclaims.is_empty());
+
+        let gangs = plan(&small(Case::FragmentedGangs));
+        assert_eq!((gangs.starts.len(), gangs.reclaims.len(), gangs.waiting.len()), (0, 0, 20));
     }
 }

@@ -14,10 +14,11 @@ use std::time::Instant;
 pub struct Cycle {
     pub size: Size,
     pub case: Case,
-    /// Median milliseconds by the clock on the wall, and of processor time.
+    /// Median milliseconds by the clock on the wall.
     pub wall_ms: f64,
+    /// Mean milliseconds of processor time, in all and by phase. Linux counts it in steps of some milliseconds: where a
+    /// cycle is shorter, only the mean of many rounds says something.
     pub cpu_ms: f64,
-    /// Processor milliseconds of each phase, in the round with the median whole.
     pub phases: Vec<(Phase, f64)>,
     /// Most memory while planning above what the state itself needs; `None` where it cannot be read.
     pub planning_mib: Option<f64>,
@@ -40,14 +41,16 @@ pub fn measure(size: Size, case: Case, seed: u64, rounds: usize) -> Cycle {
         timed.push(watch.stop());
     }
     let peak = memory_mib("VmHWM:");
-    timed.sort_by(|left, right| left.cpu_ms.total_cmp(&right.cpu_ms));
-    let median = timed.swap_remove(timed.len() / 2);
+    timed.sort_by(|left, right| left.wall_ms.total_cmp(&right.wall_ms));
+    let mean = |of: &dyn Fn(&Timed) -> f64| timed.iter().map(of).sum::<f64>() / timed.len().max(1) as f64;
+    let phases = timed[0].phases.iter().enumerate();
+    let phases = phases.map(|(at, (phase, _))| (*phase, mean(&|timed| timed.phases[at].1))).collect();
     Cycle {
         size,
         case,
-        wall_ms: median.wall_ms,
-        cpu_ms: median.cpu_ms,
-        phases: median.phases,
+        wall_ms: timed[timed.len() / 2].wall_ms,
+        cpu_ms: mean(&|timed| timed.cpu_ms),
+        phases,
         planning_mib: before.zip(peak).map(|(before, peak)| (peak - before).max(0.0)),
         starts: last.starts.len(),
         reclaims: last.reclaims.len(),

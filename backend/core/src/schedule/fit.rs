@@ -31,6 +31,10 @@ impl Budget {
         Self { left }
     }
 
+    pub(super) const fn is_spent(&self) -> bool {
+        self.left == 0
+    }
+
     /// What a search did not need.
     pub(super) const fn give_back(&mut self, rest: &Self) {
         self.left += rest.left;

@@ -5,8 +5,7 @@
 //! pool, members already leaving left out at the time it was made; whoever reads it skips those that have
 //! been asked since. The verdicts are [`super::rights`]'s: this module judges nobody by itself.
 
-use super::problem::Index;
-use super::rights::{Evictor, Terms, Verdict, right};
+use super::rights::{Evictor, Right, Terms, Verdict, right};
 use super::score::UnitKey;
 use super::state::State;
 use super::victims::Unit;
@@ -23,8 +22,8 @@ pub(super) struct Row {
 /// What a whole herd can offer to one kind of asker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Offer {
-    /// The first row that may be taken.
-    pub(super) first: Option<usize>,
+    /// The first row that may be taken, and by which right.
+    pub(super) first: Option<(usize, Right)>,
     pub(super) may: usize,
     /// What those that may be taken, now or after their minimum run time, hold together.
     pub(super) takeable_milli: i64,
@@ -45,7 +44,9 @@ struct Herd {
 /// All herds asked for so far, by pool and team.
 #[derive(Debug, Default)]
 pub(super) struct Herds {
-    of: Index<(usize, usize), Herd>,
+    of: Vec<Herd>,
+    /// Units judged so far: what searches pay for.
+    pub(super) judged: usize,
 }
 
 impl Herds {
@@ -56,7 +57,10 @@ impl Herds {
         evictor: &Evictor,
         (team, terms): (usize, Terms),
     ) -> Offer {
-        let herd = self.of.entry((evictor.pool, team)).or_default();
+        if self.of.is_empty() {
+            self.of.resize_with(state.problem.pools.len() * state.problem.teams.len(), Herd::default);
+        }
+        let herd = &mut self.of[evictor.pool * state.problem.teams.len() + team];
         if herd.version != state.herd_version[team] {
             herd.rows = rows(state, evictor.pool, team);
             herd.version = state.herd_version[team];
@@ -67,10 +71,26 @@ impl Herds {
             Some((known, offer)) if known == terms => offer,
             _ => {
                 let offer = offer(state, evictor, &herd.rows);
+                self.judged += herd.rows.len();
                 herd.offer = Some((terms, offer));
                 offer
             }
         }
+    }
+
+    /// The first row that may be taken, of an offer on these terms.
+    pub(super) fn first(
+        &self,
+        state: &State<'_, '_>,
+        evictor: &Evictor,
+        (team, terms, offer): (usize, &Terms, &Offer),
+    ) -> Option<(usize, UnitKey)> {
+        let (at, right) = offer.first?;
+        let key = self.of.get(evictor.pool * state.problem.teams.len() + team)?.rows[at].key;
+        if key.unit.is_gone(state) {
+            return self.next(state, evictor, team, at);
+        }
+        Some((at, key.with(right, terms.share(state, evictor.pool))))
     }
 
     /// The first row from `from` on that may be taken.
@@ -81,7 +101,7 @@ impl Herds {
         team: usize,
         from: usize,
     ) -> Option<(usize, UnitKey)> {
-        let rows = &self.of.get(&(evictor.pool, team))?.rows;
+        let rows = &self.of.get(evictor.pool * state.problem.teams.len() + team)?.rows;
         let mut rows = rows.iter().enumerate().skip(from);
         rows.find_map(|(at, row)| {
             let unit = row.key.unit;
@@ -137,9 +157,9 @@ fn offer(state: &State<'_, '_>, evictor: &Evictor, rows: &[Row]) -> Offer {
             Verdict::Protected(until) => {
                 offer.protected_until = Some(offer.protected_until.map_or(until, |known| known.min(until)));
             }
-            Verdict::May(_) => {
+            Verdict::May(right) => {
                 offer.may += 1;
-                offer.first.get_or_insert(at);
+                offer.first.get_or_insert((at, right));
             }
         }
         if row.alone {

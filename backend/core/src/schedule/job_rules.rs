@@ -30,6 +30,11 @@ impl RuleBook {
         &self.sets[set].rules
     }
 
+    /// Whether some set's time window is closed.
+    pub(super) fn any_closed(&self) -> bool {
+        self.sets.iter().any(|set| set.closed_until.is_some())
+    }
+
     /// The index of a job's set.
     pub(super) fn of(&mut self, snapshot: &Snapshot, places: &Places<'_>, job: &Job) -> usize {
         let sets = &mut self.sets;

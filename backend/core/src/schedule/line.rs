@@ -161,7 +161,7 @@ fn in_order(problem: &Problem<'_>) -> Vec<usize> {
     type Place = (Option<usize>, Reverse<i32>, DateTime<Utc>, usize);
     let rows = problem.jobs.iter().enumerate().filter(|(_, row)| row.job.is_pending());
     let place = |(job, row): (usize, &super::problem::JobRow<'_>)| {
-        (row.queue, Reverse(row.job.priority.0), row.job.submitted_at, job)
+        (row.queue, Reverse(row.priority), row.submitted_at, job)
     };
     let mut places: Vec<Place> = rows.map(place).collect();
     places.sort_unstable();
@@ -174,7 +174,7 @@ fn alike<'p>(problem: &'p Problem<'_>, job: usize) -> Alike<'p> {
     Alike {
         queue: row.queue,
         team: row.team,
-        priority: row.job.priority.0,
+        priority: row.priority,
         class: row.class,
         kind: row.job.kind,
         pools: &row.pools,

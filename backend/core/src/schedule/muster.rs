@@ -49,12 +49,10 @@ impl Muster {
             let Some(terms) = terms(state, evictor, team) else { continue };
             let offer = herds.offer(state, evictor, (team, terms));
             muster.survey.add(&offer, team == evictor.team);
-            let Some(first) = offer.first else { continue };
             if sorted {
-                heads.extend(
-                    herds.next(state, evictor, team, first).map(|(at, key)| Reverse((key, team, at))),
-                );
-            } else {
+                let first = herds.first(state, evictor, (team, &terms, &offer));
+                heads.extend(first.map(|(at, key)| Reverse((key, team, at))));
+            } else if offer.first.is_some() {
                 muster.list(state, evictor, state.of_team[team].iter().copied());
             }
         }

@@ -11,6 +11,7 @@ use super::line::{Line, Lines};
 use super::problem::Index;
 use super::state::State;
 use crate::policy::SurplusOrder;
+use crate::priority::Priority;
 use chrono::{DateTime, Utc};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -32,13 +33,13 @@ fn turn(state: &State<'_, '_>, job: usize) -> Turn {
     let row = &state.problem.jobs[job];
     let level = row.pools.iter().filter_map(|&pool| state.inside(job, pool)).min().unwrap_or(usize::MAX);
     let class = if level == 0 {
-        row.job.priority.0
+        row.priority
     } else if state.problem.snapshot.policy.surplus_order == SurplusOrder::Bands {
-        row.job.priority.band().value().0
+        Priority(row.priority).band().value().0
     } else {
         0
     };
-    Turn { level, class: Reverse(class), share: None, submitted_at: row.job.submitted_at, job }
+    Turn { level, class: Reverse(class), share: None, submitted_at: row.submitted_at, job }
 }
 
 /// A line's head and the line.
@@ -103,7 +104,7 @@ impl Picker {
                 let row = &problem.jobs[head];
                 let key = GroupKey {
                     team: line.team,
-                    priority: row.job.priority.0,
+                    priority: row.priority,
                     milli: row.base_milli,
                     pools: &row.pools,
                     strict: line.strict.then_some(at),
@@ -123,7 +124,7 @@ impl Picker {
 
     fn queue_up(&mut self, state: &State<'_, '_>, line: &Line, at: usize) {
         if let Some(head) = line.head().filter(|_| !line.blocked) {
-            let age = state.problem.jobs[head].job.submitted_at;
+            let age = state.problem.jobs[head].submitted_at;
             self.groups[self.of_line[at]].heads.push(Reverse((age, head, at)));
         }
     }

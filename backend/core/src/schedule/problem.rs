@@ -56,6 +56,9 @@ pub(super) struct JobRow<'a> {
     /// Acceptable pools, in the job's order; jobs that name the same pools share the list.
     pub(super) pools: Rc<[usize]>,
     pub(super) class: usize,
+    /// As the job has them: the order of service reads these of all jobs, and a job lies far away.
+    pub(super) priority: i32,
+    pub(super) submitted_at: DateTime<Utc>,
     /// Its set in the rule book.
     pub(super) rules: usize,
     pub(super) members: Vec<MemberRow>,
@@ -355,6 +358,8 @@ impl<'a> Problem<'a> {
                 .ok(),
             pools,
             class,
+            priority: job.priority.0,
+            submitted_at: job.submitted_at,
             rules: set,
             pool: members.first().map(|member| self.nodes[member.hold.node].pool),
             members,

@@ -179,6 +179,14 @@ pub(super) struct Terms {
     shares: Option<(Share, Share)>,
 }
 
+impl Terms {
+    /// The share by which the team competes with the evictor's: as [`victim_share`].
+    pub(super) fn share(&self, state: &State<'_, '_>, pool: usize) -> Share {
+        let own = Share { over: 0, weight: 1 };
+        self.side.map_or(own, |side| state.later[pool].share(&state.limits[pool], side, 0))
+    }
+}
+
 /// The terms on which the evictor meets a team's units; `None` where it has no right to any.
 pub(super) fn terms(state: &State<'_, '_>, evictor: &Evictor, team: usize) -> Option<Terms> {
     let (ledger, limits) = (&state.later[evictor.pool], &state.limits[evictor.pool]);

@@ -20,7 +20,7 @@ const VICTIM_STEPS: u64 = 400_000;
 
 /// Steps of all searches for victims in one plan: a cluster on which every search is long must not make the
 /// cycle long. Who comes later in the order of service is told that the budget was exhausted.
-const ALL_VICTIM_STEPS: u64 = 2_000_000;
+const ALL_VICTIM_STEPS: u64 = 10_000_000;
 
 /// What became of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,6 +155,10 @@ impl Desk {
     }
 
     fn search(&mut self, state: &mut State<'_, '_>, evictor: Evictor) -> Option<Found> {
+        if self.victim_steps.is_spent() {
+            self.notes[evictor.job].out_of_budget = true;
+            return None;
+        }
         let mut budget = self.victim_steps.lend(VICTIM_STEPS);
         let mut search = Search::new(state, &mut self.herds, evictor, &mut budget);
         let found = search.run();

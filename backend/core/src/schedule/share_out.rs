@@ -12,10 +12,12 @@ pub(super) fn share_out(total: i64, weights: &[i64]) -> Vec<i64> {
     let exact = |weight: i64| i128::from(total) * i128::from(weight);
     let mut parts: Vec<i64> =
         weights.iter().map(|&weight| i64::try_from(exact(weight).div_euclid(sum)).unwrap_or(0)).collect();
-    let mut by_remainder: Vec<usize> = (0..weights.len()).collect();
-    by_remainder.sort_by_key(|&index| (std::cmp::Reverse(exact(weights[index]).rem_euclid(sum)), index));
+    let remainder =
+        |(index, &weight): (usize, &i64)| (std::cmp::Reverse(exact(weight).rem_euclid(sum)), index);
+    let mut by_remainder: Vec<_> = weights.iter().enumerate().map(remainder).collect();
+    by_remainder.sort_unstable();
     let left = usize::try_from(total - parts.iter().sum::<i64>()).unwrap_or(0);
-    for index in by_remainder.into_iter().take(left) {
+    for (_, index) in by_remainder.into_iter().take(left) {
         parts[index] += 1;
     }
     parts

@@ -156,7 +156,7 @@ impl<'p, 'a> State<'p, 'a> {
         if let Some(team) = row.team {
             self.of_team[team].push(job);
             self.herd_version[team] += 1;
-            self.lowest[team] = self.lowest[team].min(row.job.priority.0);
+            self.lowest[team] = self.lowest[team].min(row.priority);
         }
     }
 

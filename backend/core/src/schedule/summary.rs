@@ -59,14 +59,16 @@ pub(super) fn contended(state: &State<'_, '_>, lines: &Lines) -> Vec<bool> {
 pub(super) fn next_due(state: &mut State<'_, '_>) -> Option<DateTime<Utc>> {
     let snapshot = state.problem.snapshot;
     let timeout = TimeDelta::seconds(snapshot.policy.nomination_timeout_secs.max(0));
-    for leaving in
-        snapshot.jobs.iter().flat_map(|job| &job.members).filter_map(|member| member.leaving.as_ref())
-    {
+    let leaving = state.problem.jobs.iter().filter(|row| row.members.iter().any(|member| member.leaving));
+    let leaving = leaving.flat_map(|row| &row.job.members).filter_map(|member| member.leaving.as_ref());
+    for leaving in leaving {
         state.look_again(leaving.leave_by);
         state.look_again(leaving.leave_by + timeout);
     }
     let waiting = (0..state.problem.jobs.len()).filter(|&job| state.problem.jobs[job].job.is_pending());
-    if let Some(opens) = waiting.filter_map(|job| state.problem.closed_until(job)).min() {
+    if state.problem.rule_book.any_closed()
+        && let Some(opens) = waiting.filter_map(|job| state.problem.closed_until(job)).min()
+    {
         state.look_again(opens);
     }
     if snapshot.policy.rebalance != Rebalance::Off && state.rebalance_left == 0 {

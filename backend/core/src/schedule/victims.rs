@@ -116,6 +116,8 @@ pub(super) struct Search<'s, 'p, 'a> {
     /// Some unit was refused because its team would fall below its guarantee.
     hit_a_guarantee: bool,
     largest_first: bool,
+    /// All units as they were mustered before the first was chosen, until somebody takes them.
+    untouched: Option<Muster>,
     /// Its own team has lower classes to give up: with less of its own, the evictor may gain rights.
     gives_up_own: bool,
 }
@@ -137,6 +139,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             takeable_milli: 0,
             hit_a_guarantee: false,
             largest_first: false,
+            untouched: None,
             gives_up_own: false,
         }
     }
@@ -144,7 +147,11 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
     /// The best set found: by the policy's order; if guarantees stood in the way, with the largest loans
     /// first; and only if no such set is found, below a guarantee (rule 2.5).
     pub(super) fn run(&mut self) -> Result<Option<Found>, OutOfBudget> {
-        let survey = self.muster_pool().survey();
+        let judged = self.herds.judged;
+        let muster = self.muster_pool();
+        let survey = muster.survey();
+        self.untouched = Some(muster);
+        self.budget.spend(self.herds.judged - judged)?;
         self.takeable_milli = survey.takeable_milli;
         self.gives_up_own = survey.own;
         let free = self.state.space.later.pool_milli[self.evictor.pool];
@@ -289,6 +296,12 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
 
     /// The units of the pool that may be taken as things stand, in the policy's order.
     fn muster_pool(&mut self) -> Muster {
+        if self.chosen.is_empty()
+            && !self.evictor.may_overshoot
+            && let Some(muster) = self.untouched.take()
+        {
+            return muster;
+        }
         let muster = Muster::of_pool(self.state, self.herds, &self.evictor);
         self.learn(muster.survey());
         muster
