@@ -4,21 +4,25 @@
 //! planning pass: snapshot in, plan out, applied as the store would. The cluster in memory is the scenarios'.
 //! The engine refuses to decide: who runs, leaves or waits is [`reeve_core::schedule::plan`]'s word alone.
 
-use crate::event::{Event, Queue};
+use crate::event::{Change, Event, Queue};
 use crate::record::Record;
 use crate::run::{Life, Run};
-use crate::workload::{Micros, SECOND, Workload};
+use crate::workload::{Micros, SECOND, Task, Workload};
 use chrono::{DateTime, TimeDelta, Utc};
 use reeve_core::eviction::EvictionCause;
-use reeve_core::id::{JobId, PoolId, TeamId};
+use reeve_core::id::{JobId, PoolId, QueueId, TeamId};
 use reeve_core::job::CheckpointMode;
 use reeve_core::kind::Kind;
+use reeve_core::policy::{KindRules, Place};
+use reeve_core::reason::ReasonCode;
 use reeve_core::scenario::Cluster;
 use reeve_core::scenario::cluster::{End, UnknownJob};
-use reeve_core::schedule::plan::Plan;
+use reeve_core::schedule::lending::Lending;
+use reeve_core::schedule::plan::{Loan, Plan};
 use reeve_core::schedule::snapshot::Snapshot;
 use reeve_core::schedule::{check, plan};
-use std::collections::{BTreeMap, HashMap};
+use reeve_core::units::MilliGpu;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 /// What a workload does not say.
@@ -33,6 +37,8 @@ pub struct Options {
     pub leaves_after: Option<Micros>,
     /// A larger job becomes a gang of members of at most this size.
     pub node_gpus: u32,
+    /// Plan at most this often: what happens in between is planned together. 0 = at every moment.
+    pub plan_every: Micros,
     /// Judge every plan and every state.
     pub check: bool,
     pub faults: Option<crate::faults::Faults>,
@@ -46,6 +52,7 @@ impl Default for Options {
             checkpoint_every: 1_800 * SECOND,
             leaves_after: None,
             node_gpus: 8,
+            plan_every: 0,
             check: false,
             faults: None,
         }
@@ -110,6 +117,17 @@ pub(crate) struct Engine<'a> {
     origin: DateTime<Utc>,
     pub(crate) now: Micros,
     due: Option<Micros>,
+    /// When to plan for what has happened already.
+    planned_for: Option<Micros>,
+    /// Nothing but running work can change between plans: every GPU takes work for good, no quota drains.
+    is_plain: bool,
+    /// How many tasks are in line.
+    pub(crate) in_line: usize,
+    pub(crate) lending: Option<Lending>,
+    /// Waiting tasks that no space could help: held, refused, out of their time window.
+    pub(crate) barred: HashSet<usize>,
+    /// The longest minimum run time and grace that any job may have.
+    pub(crate) gentleness: Micros,
     reclaims: u64,
     passes: u64,
     planning: Duration,
@@ -124,7 +142,9 @@ pub(crate) struct Index {
     pub(crate) teams: Vec<TeamId>,
     /// By workload team: where it stands in `teams` and its queue.
     pub(crate) of_workload: Vec<usize>,
-    pub(crate) queues: Vec<reeve_core::id::QueueId>,
+    pub(crate) queues: Vec<QueueId>,
+    /// By workload team: its queue's slug, and those of its team and the teams above it.
+    places: Vec<(String, Vec<String>)>,
     pub(crate) team_at: HashMap<TeamId, usize>,
     pub(crate) pool_at: HashMap<PoolId, usize>,
     /// By team and pool, in milli-GPU.
@@ -152,9 +172,15 @@ pub fn simulate(
     let mut engine = Engine::new(cluster, workload, options)?;
     while let Some(at) = engine.next_moment() {
         engine.advance(at);
-        let changed = engine.carry_out_events();
-        if changed || engine.due.is_some_and(|due| due <= at) {
+        match engine.carry_out_events() {
+            Change::Nothing => {}
+            Change::Freed if engine.nobody_cares() => engine.follow_loans(),
+            Change::Freed | Change::Other => engine.plan_soon(),
+        }
+        if engine.is_due() {
             engine.plan_once()?;
+        } else {
+            engine.measure();
         }
         if engine.passes.is_multiple_of(512) {
             progress(engine.arrived);
@@ -183,6 +209,12 @@ impl<'a> Engine<'a> {
             origin: cluster.now,
             now: 0,
             due: None,
+            planned_for: None,
+            is_plain: is_plain(cluster) && options.faults.is_none(),
+            in_line: 0,
+            lending: None,
+            barred: HashSet::new(),
+            gentleness: 0,
             reclaims: 0,
             passes: 0,
             planning: Duration::ZERO,
@@ -190,6 +222,7 @@ impl<'a> Engine<'a> {
             violation_samples: Vec::new(),
             arrived: 0,
         };
+        engine.gentleness = engine.longest_gentleness();
         for (task, job) in workload.tasks.iter().enumerate() {
             engine.queue.add(job.at, Event::Arrive { task });
             if let Some(until) = job.until {
@@ -202,9 +235,61 @@ impl<'a> Engine<'a> {
         Ok(engine)
     }
 
+    /// The rules of a task's kind where it stands.
+    pub(crate) fn rules(&self, task: &Task) -> KindRules {
+        let (queue, teams) = &self.index.places[task.team];
+        let teams: Vec<&str> = teams.iter().map(String::as_str).collect();
+        let place = Place { queue: Some(queue), teams: &teams };
+        self.cluster.snapshot.policy.rules_at(task.kind.unwrap_or(self.options.kind), place)
+    }
+
+    fn longest_gentleness(&self) -> Micros {
+        let mut seen = HashSet::new();
+        let new = |task: &&Task| seen.insert((task.team, task.kind));
+        let rules = self.workload.tasks.iter().filter(new).map(|task| self.rules(task));
+        rules.map(|rules| rules.min_runtime_secs + rules.grace_secs).max().unwrap_or(0) * SECOND
+    }
+
     fn next_moment(&self) -> Option<Micros> {
         let due = self.due.filter(|_| self.has_live_jobs());
-        self.queue.next_at().into_iter().chain(due).min()
+        self.queue.next_at().into_iter().chain(due).chain(self.planned_for).min()
+    }
+
+    /// GPUs that become free change nothing when nobody waits, nothing is promised and nobody is leaving: the plan
+    /// would be empty but for its loans. The judge wants to see it all the same.
+    fn nobody_cares(&self) -> bool {
+        let quiet = self.in_line == 0 && self.due.is_none() && self.planned_for.is_none();
+        quiet && !self.options.check && self.is_plain && self.cluster.snapshot.nominations.is_empty()
+    }
+
+    /// Brings up to date who lends, without a plan.
+    fn follow_loans(&mut self) {
+        if self.lending.is_none() {
+            self.lending = Some(Lending::new(&self.cluster.snapshot));
+        }
+        let Some(lending) = &self.lending else { return };
+        let used = self.index.used_by();
+        let loans = lending.loans(used);
+        self.note_loans(&loans);
+    }
+
+    fn note_loans(&mut self, loans: &[Loan]) {
+        self.record.now.iter_mut().for_each(|gauge| gauge.lent = 0);
+        for loan in loans {
+            if let Some(&lender) = loan.lender.and_then(|team| self.index.team_at.get(&team)) {
+                self.record.now[lender].lent += loan.milli.0;
+            }
+        }
+    }
+
+    fn plan_soon(&mut self) {
+        let every = self.options.plan_every.max(1);
+        let at = (self.now + every - 1) / every * every;
+        self.planned_for.get_or_insert(at);
+    }
+
+    fn is_due(&self) -> bool {
+        self.planned_for.into_iter().chain(self.due).any(|at| at <= self.now)
     }
 
     fn has_live_jobs(&self) -> bool {
@@ -218,11 +303,11 @@ impl<'a> Engine<'a> {
         self.cluster.advance_to(self.moment(at));
     }
 
-    /// Everything of this moment; whether any of it could change a plan.
-    fn carry_out_events(&mut self) -> bool {
-        let mut changed = false;
+    /// Everything of this moment.
+    fn carry_out_events(&mut self) -> Change {
+        let mut changed = Change::Nothing;
         while let Some(event) = self.queue.pop_at(self.now) {
-            changed |= self.carry_out(event);
+            changed = changed.max(self.carry_out(event));
             self.arrived += usize::from(matches!(event, Event::Arrive { .. }));
         }
         changed
@@ -230,6 +315,7 @@ impl<'a> Engine<'a> {
 
     fn plan_once(&mut self) -> Result<(), SimError> {
         self.passes += 1;
+        self.planned_for = None;
         let start = Instant::now();
         let plan = plan(&self.cluster.snapshot);
         self.planning += start.elapsed();
@@ -256,17 +342,16 @@ impl<'a> Engine<'a> {
                 self.asked_to_leave(eviction);
             }
         }
-        self.record.now.iter_mut().for_each(|gauge| gauge.lent = 0);
-        for loan in &plan.loans {
-            if let Some(&lender) = loan.lender.and_then(|team| self.index.team_at.get(&team)) {
-                self.record.now[lender].lent += loan.milli.0;
-            }
-        }
+        self.note_loans(&plan.loans);
         self.record.waiting_now.clear();
+        self.barred.clear();
         for (job, explanation) in &plan.waiting {
-            if let Some(&task) = self.task_of.get(job) {
-                let asks = self.workload.tasks[task].asks_milli();
-                *self.record.waiting_now.entry(explanation.main.code).or_default() += asks;
+            let Some(&task) = self.task_of.get(job) else { continue };
+            let code = explanation.main.code;
+            *self.record.waiting_now.entry(code).or_default() += self.workload.tasks[task].asks_milli();
+            // Reasons before this one in the fixed order are not about space.
+            if code < ReasonCode::NoQuota {
+                self.barred.insert(task);
             }
         }
         self.measure();
@@ -318,6 +403,14 @@ impl<'a> Engine<'a> {
 }
 
 impl Index {
+    fn used_by(&self) -> impl Iterator<Item = (TeamId, PoolId, MilliGpu)> + '_ {
+        let pools = self.pool_at.iter();
+        pools.flat_map(|(&pool, &at)| {
+            let teams = self.teams.iter().zip(&self.used);
+            teams.map(move |(&team, used)| (team, pool, MilliGpu(used[at])))
+        })
+    }
+
     fn new(cluster: &Snapshot, workload: &Workload) -> Result<Self, SimError> {
         let teams: Vec<TeamId> = cluster.teams.iter().map(|team| team.id).collect();
         let team_at: HashMap<TeamId, usize> = teams.iter().enumerate().map(|(at, &id)| (id, at)).collect();
@@ -330,7 +423,7 @@ impl Index {
             }
         }
         let mut of_workload = Vec::new();
-        let mut queues = Vec::new();
+        let (mut queues, mut places) = (Vec::new(), Vec::new());
         for name in &workload.teams {
             let team = cluster.teams.iter().position(|team| team.slug == *name);
             let team = team.ok_or_else(|| SimError::UnknownTeam(name.clone()))?;
@@ -339,9 +432,10 @@ impl Index {
             let queue = own.get(1).or(own.first()).ok_or_else(|| SimError::NoQueue(name.clone()))?;
             of_workload.push(team);
             queues.push(queue.id);
+            places.push((queue.slug.clone(), chain(cluster, teams[team])));
         }
         let used = vec![vec![0; pool_at.len()]; teams.len()];
-        Ok(Self { teams, of_workload, queues, team_at, pool_at, guaranteed, used })
+        Ok(Self { teams, of_workload, queues, places, team_at, pool_at, guaranteed, used })
     }
 }
 
@@ -350,4 +444,17 @@ pub(crate) fn capacity_milli(cluster: &Snapshot) -> i64 {
     use reeve_core::node::NodeState;
     let working = cluster.nodes.iter().filter(|node| node.state == NodeState::Ready);
     working.flat_map(|node| &node.gpus).filter(|gpu| gpu.healthy).map(|_| 1_000).sum()
+}
+
+fn is_plain(cluster: &Snapshot) -> bool {
+    let gpus = cluster.nodes.iter().map(|node| node.gpus.len()).sum::<usize>();
+    i64::try_from(gpus).is_ok_and(|gpus| gpus * 1_000 == capacity_milli(cluster))
+        && !cluster.quotas.iter().any(|quota| quota.drain)
+}
+
+/// Slugs of a team and of those above it.
+fn chain(cluster: &Snapshot, team: TeamId) -> Vec<String> {
+    let by_id = |id: TeamId| cluster.teams.iter().find(|team| team.id == id);
+    let up = std::iter::successors(by_id(team), |team| team.parent.and_then(by_id));
+    up.take(cluster.teams.len()).map(|team| team.slug.clone()).collect()
 }

@@ -24,6 +24,16 @@ pub(crate) enum Event {
     Arrive { task: usize },
 }
 
+/// What the events of one moment mean for a plan, the gravest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Change {
+    Nothing,
+    /// Running jobs ended: it matters only to those who wait.
+    Freed,
+    /// Anything else.
+    Other,
+}
+
 impl Event {
     pub(crate) const fn state_of_node(lost: bool) -> NodeState {
         if lost { NodeState::Lost } else { NodeState::Ready }

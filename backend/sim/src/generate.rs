@@ -41,7 +41,7 @@ impl Parameters {
             nodes: count(size.nodes),
             node_gpus: 8,
             teams: count(size.teams),
-            jobs: count(size.pending) * 10,
+            jobs: (count(size.nodes) * 50).clamp(10_000, 100_000),
             days: 7.0,
             load: 0.8,
             seed: 1,
@@ -85,15 +85,18 @@ impl Parameters {
         Workload { teams: (1..=teams).map(|number| format!("team-{number}")).collect(), tasks: drafts }
     }
 
-    /// Stretches run times so that the load comes out as asked.
-    #[expect(clippy::cast_possible_truncation, reason = "bounded by a year")]
+    /// Stretches run times so that the load comes out as asked; none is longer than half of these days. What is cut
+    /// off there the others get, in a few rounds.
+    #[expect(clippy::cast_possible_truncation, reason = "bounded by half of the days")]
     fn scale(&self, tasks: &mut [Task]) {
-        let asked: f64 = tasks.iter().map(|task| task.runs as f64 * f64::from(task.gpus)).sum();
-        let capacity = f64::from(self.nodes * self.node_gpus) * self.days * DAY_SECS * SECOND as f64;
-        let factor = if asked > 0.0 { capacity * self.load / asked } else { 1.0 };
-        for task in tasks {
-            let most = 365.0 * DAY_SECS * SECOND as f64;
-            task.runs = ((task.runs as f64 * factor).min(most) as Micros).max(SECOND);
+        let all = self.days * DAY_SECS * SECOND as f64;
+        let wanted = f64::from(self.nodes * self.node_gpus) * all * self.load;
+        for _ in 0..10 {
+            let asked: f64 = tasks.iter().map(|task| task.runs as f64 * f64::from(task.gpus)).sum();
+            for task in tasks.iter_mut() {
+                let runs = (task.runs as f64 * wanted / asked.max(1.0)).min(all / 2.0);
+                task.runs = (runs as Micros).max(SECOND);
+            }
         }
     }
 }

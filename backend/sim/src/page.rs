@@ -74,8 +74,16 @@ fn comparison(totals: &[(&str, &Figures)]) -> String {
 }
 
 fn section(body: &mut String, told: &Told<'_>) {
-    let series = told.series;
     let _ = write!(body, "<h2>{}</h2>", escape(told.name));
+    let series = &told.series.without_tail();
+    let tail = told.series.capacity_gpus.len() - series.capacity_gpus.len();
+    if tail > 0 {
+        let _ = write!(
+            body,
+            "<p>The last jobs ran on for {} after these pictures end.</p>",
+            duration(tail as f64 * series.span_secs)
+        );
+    }
     let spans = series.capacity_gpus.len();
     let most = series.capacity_gpus.iter().copied().fold(0.0, f64::max);
     let wide =
@@ -185,7 +193,7 @@ fn team_table(teams: &[TeamFigures], total: &TeamFigures) -> String {
         let _ = write!(
             table,
             "<tr><td>{}</td><td>{:.0}</td><td>{}</td><td>{}</td><td>{:.0}</td><td>{}</td><td>{}</td><td>{}</td>\
-             <td>{}</td><td>{:.0}</td><td>{:.0}</td><td>{}</td><td>{:.1}</td><td>{:.1}</td></tr>",
+             <td>{}</td><td>{:.0}</td><td>{:.0}</td><td class=\"wrap\">{}</td><td>{:.1}</td><td>{:.1}</td></tr>",
             escape(&team.team),
             team.guaranteed_gpus,
             team.jobs,
@@ -236,7 +244,7 @@ body{margin:0;background:var(--bg);color:var(--fg);font:14px/1.5 system-ui,sans-
 main{max-width:1000px;margin:0 auto;padding:16px 20px 60px}h1{font-size:24px}h2{font-size:20px;margin:36px 0 8px}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{padding:3px 10px;text-align:right;\
 border-bottom:1px solid var(--grid);white-space:nowrap}th:first-child,td:first-child{text-align:left}\
-th{color:var(--soft);font-weight:600}.scroll{overflow-x:auto}figure{margin:14px 0}figcaption{color:var(--soft)}\
+.wrap{white-space:normal;min-width:130px}th{color:var(--soft);font-weight:600}.scroll{overflow-x:auto}figure{margin:14px 0}figcaption{color:var(--soft)}\
 figcaption b,p b{font-weight:400}svg{width:100%;display:block}svg text{fill:var(--soft);font-size:10.5px}\
 .grid{stroke:var(--grid);fill:none}.limit{stroke:var(--limit);fill:none;stroke-dasharray:4 3}\
 .own{fill:var(--own)}.loan{fill:var(--loan)}.wait{fill:var(--wait)}.evict{fill:var(--evict)}\

@@ -3,7 +3,7 @@
 //! Here the engine's clock meets the cluster in memory: each event is carried out on both. Nothing here chooses.
 
 use crate::engine::{Engine, capacity_milli};
-use crate::event::Event;
+use crate::event::{Change, Event};
 use crate::owed::Claim;
 use crate::workload::{Micros, Task};
 use reeve_core::id::{JobId, UserId};
@@ -62,23 +62,29 @@ impl Life {
 }
 
 impl Engine<'_> {
-    /// Carries out one event; whether a plan may come out differently for it.
-    pub(crate) fn carry_out(&mut self, event: Event) -> bool {
+    /// Carries out one event, and says what it means for a plan.
+    pub(crate) fn carry_out(&mut self, event: Event) -> Change {
         match event {
             Event::Arrive { task } => self.arrive(task),
-            Event::End { task, run } if self.is_current(task, run) => self.leave(task, false),
-            Event::Withdraw { task } if self.lives[task].id.is_some() => self.leave(task, true),
+            Event::End { task, run } if self.is_current(task, run) => {
+                self.leave(task, false);
+                return Change::Freed;
+            }
+            Event::Withdraw { task } if self.lives[task].id.is_some() => {
+                self.leave(task, true);
+                return Change::Freed;
+            }
             Event::Vacate { task, run } if self.is_current(task, run) => self.vacate(task),
             Event::Checkpoint { task, run } if self.is_current(task, run) => {
                 self.save(task);
-                return false;
+                return Change::Nothing;
             }
             Event::Node { node, lost } => self.set_node(node, lost),
             Event::End { .. } | Event::Withdraw { .. } | Event::Vacate { .. } | Event::Checkpoint { .. } => {
-                return false;
+                return Change::Nothing;
             }
         }
-        true
+        Change::Other
     }
 
     fn is_current(&self, task: usize, run: u32) -> bool {
@@ -96,6 +102,7 @@ impl Engine<'_> {
 
     fn line_up(&mut self, task: usize) {
         self.lives[task].in_line_since = Some(self.now);
+        self.in_line += 1;
         let team = self.team(task);
         self.record.now[team].waiting += self.workload.tasks[task].asks_milli();
     }
@@ -103,6 +110,7 @@ impl Engine<'_> {
     fn leave_line(&mut self, task: usize) {
         if let Some(since) = self.lives[task].in_line_since.take() {
             self.lives[task].run.waited += self.now - since;
+            self.in_line -= 1;
             let team = self.team(task);
             self.record.now[team].waiting -= self.workload.tasks[task].asks_milli();
         }
@@ -210,6 +218,7 @@ impl Engine<'_> {
         };
         self.cluster.set_node(id, Event::state_of_node(lost));
         self.record.capacity_milli = capacity_milli(&self.cluster.snapshot);
+        self.lending = None;
         for id in hit {
             self.torn(id);
         }
@@ -283,11 +292,9 @@ impl Engine<'_> {
                 .entry(team)
                 .or_insert_with(|| pairs.map(|(used, guaranteed)| (guaranteed - used).max(0)).sum());
             let asks = self.workload.tasks[task].asks_milli();
-            if borrowed > gauge.borrowed && asks <= *left {
+            if borrowed > gauge.borrowed && asks <= *left && !self.barred.contains(&task) {
                 *left -= asks;
-                let rules = self.cluster.snapshot.policy.rules(job.kind);
-                let allowed = (rules.min_runtime_secs + rules.grace_secs) * crate::workload::SECOND;
-                claims.push(Claim { task, team, allowed });
+                claims.push(Claim { task, team, allowed: self.gentleness });
             }
         }
         claims
@@ -295,11 +302,12 @@ impl Engine<'_> {
 
     /// The job as the store would hand it to the planner.
     fn job(&self, id: JobId, task: usize) -> Job {
-        let Task { name, gpus, milli, team, kind, priority, .. } = &self.workload.tasks[task];
+        let task = &self.workload.tasks[task];
+        let Task { name, gpus, milli, team, kind, priority, .. } = task;
         let replicas = gpus.div_ceil(self.options.node_gpus).max(1);
         let snapshot = &self.cluster.snapshot;
         let kind = kind.unwrap_or(self.options.kind);
-        let rules = snapshot.policy.rules(kind);
+        let rules = self.rules(task);
         Job {
             id,
             name: name.clone(),

@@ -22,6 +22,8 @@ pub struct TeamSeries {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series {
     pub span_secs: f64,
+    /// When the last job was submitted.
+    pub window_secs: f64,
     pub capacity_gpus: Vec<f64>,
     pub evictions: Vec<u32>,
     pub teams: Vec<TeamSeries>,
@@ -48,10 +50,28 @@ impl Series {
         let capacity = |span: &Span| gpus(span.capacity, span.micros);
         Self {
             span_secs: record.span_micros as f64 / SECOND as f64,
+            window_secs: record.window as f64 / SECOND as f64,
             capacity_gpus: record.spans.iter().map(capacity).collect(),
             evictions: record.spans.iter().map(|span| span.evictions).collect(),
             teams: teams.collect(),
         }
+    }
+
+    /// Without the tail in which nothing more is submitted and the last long jobs run out, but for its beginning.
+    #[must_use]
+    pub fn without_tail(&self) -> Self {
+        let spans = (self.window_secs * 1.1 / self.span_secs.max(f64::MIN_POSITIVE)).ceil() as usize;
+        let mut short = self.clone();
+        short.capacity_gpus.truncate(spans);
+        short.evictions.truncate(spans);
+        for team in &mut short.teams {
+            for values in
+                [&mut team.used_gpus, &mut team.borrowed_gpus, &mut team.lent_gpus, &mut team.waiting_gpus]
+            {
+                values.truncate(spans);
+            }
+        }
+        short
     }
 
     /// All teams together, span by span.

@@ -16,7 +16,7 @@ use reeve_core::schedule::snapshot::Snapshot;
 const HOUR: i64 = 3_600;
 
 fn small(seed: u64) -> (Snapshot, Workload) {
-    let asked = Parameters { nodes: 6, node_gpus: 8, teams: 4, jobs: 400, days: 2.0, load: 1.1, seed };
+    let asked = Parameters { nodes: 6, node_gpus: 8, teams: 4, jobs: 200, days: 1.0, load: 1.1, seed };
     (setup::of_tenants(&asked.tenants(), asked.nodes, asked.node_gpus, Policy::default()), asked.workload())
 }
 
@@ -72,10 +72,23 @@ fn the_same_numbers_come_out_twice_and_under_other_names() {
 }
 
 #[test]
+fn moments_at_which_nothing_can_change_need_no_plan() {
+    let (cluster, workload) = small(7);
+    let told = |check| {
+        let options = Options { check, ..Options::default() };
+        let outcome = simulate(&cluster, &workload, &options, |_| {}).expect("runs");
+        Figures::of(&cluster, &workload, &outcome)
+    };
+    let (all, some) = (told(true), told(false));
+    assert!(all.planning_passes > some.planning_passes, "{} {}", all.planning_passes, some.planning_passes);
+    assert_eq!(some, Figures { planning_passes: some.planning_passes, ..all });
+}
+
+#[test]
 fn the_judge_finds_nothing_while_nodes_are_lost_and_return() {
     for (seed, checkpoint) in [(1, CheckpointMode::Periodic), (2, CheckpointMode::None)] {
         let (cluster, workload) = small(seed);
-        let faults = Faults { seed, every: 24 * HOUR * SECOND, repair: HOUR * SECOND };
+        let faults = Faults { seed, every: 12 * HOUR * SECOND, repair: HOUR * SECOND };
         let options = Options { check: true, checkpoint, faults: Some(faults), ..Options::default() };
         let outcome = simulate(&cluster, &workload, &options, |_| {}).expect("runs");
         assert_eq!(outcome.violation_samples, Vec::<String>::new(), "seed {seed}");

@@ -48,7 +48,7 @@ pub(crate) struct SimulateArgs {
     /// Make a workload up, for a cluster of size S (100 nodes, 20 teams), M (1,000, 200) or L (5,000, 1,000)
     #[arg(long, value_name = "SIZE", value_parser = ["S", "M", "L"], ignore_case = true)]
     pub(super) generate: Option<String>,
-    /// Jobs to make up (default: 10,000 for S, 100,000 for M, 1,000,000 for L)
+    /// Jobs to make up (default: 10,000 for S, 50,000 for M, 100,000 for L)
     #[arg(long, requires = "generate")]
     pub(super) jobs: Option<u32>,
     /// Teams to make up
@@ -105,6 +105,9 @@ pub(crate) struct SimulateArgs {
     /// A lost node is back after this long
     #[arg(long, default_value = "4h", requires = "node_loss_every", value_name = "DURATION", value_parser = span)]
     pub(super) node_repair: Micros,
+    /// Plan at most this often, for example 1m: what happens in between is planned together. For M and L, and long traces
+    #[arg(long, default_value = "0s", value_name = "DURATION", value_parser = span)]
+    pub(super) plan_every: Micros,
     /// Judge every plan and every state by the product's rules; exit 1 on a violation (slower)
     #[arg(long)]
     pub(super) check: bool,

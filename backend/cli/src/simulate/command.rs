@@ -57,6 +57,7 @@ fn options(args: &SimulateArgs) -> Options {
         checkpoint_every: args.checkpoint_every,
         leaves_after: args.leaves_after,
         node_gpus: args.node_gpus,
+        plan_every: args.plan_every,
         check: args.check,
         faults: args.node_loss_every.map(|every| Faults { seed: args.seed, every, repair: args.node_repair }),
     }

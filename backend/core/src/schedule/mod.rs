@@ -14,6 +14,7 @@ mod grow;
 mod herd;
 mod job_rules;
 mod ledger;
+pub mod lending;
 mod line;
 mod loans;
 mod muster;

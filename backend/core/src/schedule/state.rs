@@ -447,7 +447,7 @@ fn rebalance_left(problem: &Problem<'_>) -> usize {
     }
 }
 
-fn tree_of(problem: &Problem<'_>) -> Tree {
+pub(super) fn tree_of(problem: &Problem<'_>) -> Tree {
     let mut parents = vec![None; problem.teams.len()];
     for team in &problem.snapshot.teams {
         if let Ok(index) = problem.teams.binary_search(&team.id) {
@@ -457,7 +457,7 @@ fn tree_of(problem: &Problem<'_>) -> Tree {
     Tree::new(&parents)
 }
 
-fn limits_of(problem: &Problem<'_>, tree: &Tree) -> Vec<Limits> {
+pub(super) fn limits_of(problem: &Problem<'_>, tree: &Tree) -> Vec<Limits> {
     let mut rows = vec![vec![Row::default(); problem.teams.len()]; problem.pools.len()];
     for quota in &problem.snapshot.quotas {
         let (Ok(pool), Ok(team)) =
