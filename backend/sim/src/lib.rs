@@ -30,6 +30,7 @@ mod run;
 pub mod series;
 pub mod setup;
 pub mod trace;
+pub mod walks;
 pub mod workload;
 
 pub use run::Run;

@@ -14,6 +14,7 @@ pub use window::{Day, TimeWindow};
 use crate::kind::Kind;
 use crate::priority::PriorityClass;
 use crate::text_enum;
+use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -75,6 +76,12 @@ pub enum Rebalance {
 }
 
 impl Policy {
+    /// How long a promise outlasts the last grace: never nothing, or it would end as it is given.
+    #[must_use]
+    pub fn nomination_timeout(&self) -> TimeDelta {
+        TimeDelta::seconds(self.nomination_timeout_secs.max(1))
+    }
+
     /// The installation's rules of a kind.
     #[must_use]
     pub fn rules(&self, kind: Kind) -> KindRules {

@@ -6,7 +6,12 @@
 //! A walk refuses to look at how plans are made; it only carries them out.
 
 mod events;
+mod jobs;
+mod properties;
 mod setup;
+mod trial;
+
+pub use trial::{Failure, Trial, judge_walk};
 
 use super::cluster::{Cluster, UnknownJob};
 use crate::schedule::check::{self, Violation};
@@ -55,57 +60,14 @@ pub enum Profile {
     Mixed,
 }
 
-/// What the judge found, and how the walk came there.
-#[derive(Debug, Clone)]
-pub struct Failure {
-    pub seed: u64,
-    pub step: u32,
-    pub violations: Vec<Violation>,
-    pub story: Vec<String>,
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "seed {} step {}", self.seed, self.step)?;
-        self.violations.iter().try_for_each(|violation| write!(f, "\n  {violation}"))?;
-        self.story.iter().try_for_each(|line| write!(f, "\n    {line}"))
-    }
-}
-
-/// Walks `steps` states from a seed, each planned, judged and carried out; one more plan after each must
-/// change nothing (P11).
-///
-/// # Errors
-/// The first violation and its story.
-pub fn judge_walk(
-    seed: u64,
-    steps: u32,
-    profile: Profile,
-    planner: impl Fn(&Snapshot) -> Plan,
-) -> Result<(), Box<Failure>> {
-    let mut walk = Walk::new(seed, profile);
-    for step in 1..=steps {
-        walk.happen();
-        let judged = walk.plan(&planner).and_then(|_| {
-            let again = planner(walk.snapshot());
-            let empty = again.starts.is_empty() && again.reclaims.is_empty() && again.dropped.is_empty();
-            let detail = || format!("{} starts, {} reclaims", again.starts.len(), again.reclaims.len());
-            if empty { Ok(()) } else { Err(vec![Violation { rule: "planned_again", detail: detail() }]) }
-        });
-        if let Err(violations) = judged {
-            return Err(Box::new(Failure { seed, step, violations, story: walk.story }));
-        }
-    }
-    Ok(())
-}
-
 /// A cluster to which random things happen.
 #[derive(Debug, Clone)]
 pub struct Walk {
     pub cluster: Cluster,
     pub profile: Profile,
+    seed: u64,
+    step: u32,
     rng: SplitMix,
-    submitted: u32,
     /// What happened, for a failing seed's story.
     pub story: Vec<String>,
 }
@@ -115,7 +77,7 @@ impl Walk {
     pub fn new(seed: u64, profile: Profile) -> Self {
         let mut rng = SplitMix::new(seed);
         let cluster = setup::cluster(&mut rng, profile);
-        Self { cluster, profile, rng, submitted: 0, story: Vec::new() }
+        Self { cluster, profile, seed, step: 0, rng, story: Vec::new() }
     }
 
     #[must_use]
@@ -123,10 +85,18 @@ impl Walk {
         &self.cluster.snapshot
     }
 
-    /// One random thing happens.
+    /// One random thing happens. Each step draws anew from seed and step, so that a story can be told
+    /// without some of its steps.
     pub fn happen(&mut self) {
+        self.skip();
+        self.rng = SplitMix::new(self.seed ^ u64::from(self.step).wrapping_mul(0xA24B_AED4_963E_E407));
         let event = events::happen(self);
         self.story.push(event);
+    }
+
+    /// A step in which nothing happens.
+    pub const fn skip(&mut self) {
+        self.step += 1;
     }
 
     /// Plans, and carries the plan out if the judge finds nothing.

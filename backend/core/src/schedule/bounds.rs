@@ -37,11 +37,12 @@ type Bound = Option<(Obstacle, Help)>;
 pub(super) struct Bounds {
     empty: View,
     never: BTreeMap<(usize, usize), Bound>,
+    out_of_service: BTreeMap<(usize, usize), bool>,
 }
 
 impl Bounds {
     pub(super) fn new(problem: &Problem<'_>) -> Self {
-        Self { empty: View::empty(problem), never: BTreeMap::new() }
+        Self { empty: View::empty(problem), never: BTreeMap::new(), out_of_service: BTreeMap::new() }
     }
 
     /// Whether the job could start in at least one of its pools, were nobody else there.
@@ -60,6 +61,20 @@ impl Bounds {
         }
         let answer = self.try_empty(problem, class, pool);
         self.never.insert((class, pool), answer.clone());
+        answer
+    }
+
+    /// The gang fits the pool, but not on those nodes that take work now.
+    pub(super) fn nodes_take_no_work(&mut self, problem: &Problem<'_>, job: usize, pool: usize) -> bool {
+        let class = problem.jobs[job].class;
+        if let Some(&known) = self.out_of_service.get(&(class, pool)) {
+            return known;
+        }
+        let mut budget = Budget::new(EMPTY_STEPS);
+        let row = &problem.classes[class];
+        let found = fit::place(problem, &self.empty, row, pool, row.members, Among::Working, &mut budget);
+        let answer = matches!(found, Ok(None));
+        self.out_of_service.insert((class, pool), answer);
         answer
     }
 

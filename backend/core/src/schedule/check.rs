@@ -15,6 +15,7 @@ mod needless;
 mod order;
 mod project;
 mod quota;
+mod records;
 mod starts;
 mod state;
 

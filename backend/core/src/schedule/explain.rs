@@ -16,6 +16,7 @@ use crate::id::JobId;
 use crate::job::GpuAsk;
 use crate::queue::QueueState;
 use crate::reason::{Explanation, Help, Obstacle, ReasonCode};
+use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 
 type Found = (Obstacle, Help);
@@ -48,6 +49,10 @@ pub(super) fn explain_all(
         let found = match line {
             Some(line) if line.strict && head != Some(job) => behind_the_head(*position),
             Some(line) if line.strict => desk.obstacles(job, &notes[job]),
+            _ if head.is_some_and(|head| head != job && state.jobs[head].held.is_some()) => {
+                behind_the_head(*position)
+            }
+            _ if state.jobs[job].held.is_some() => desk.obstacles(job, &notes[job]),
             _ if state.jobs[job].nominated.is_some() => desk.obstacles(job, &notes[job]),
             _ => of_kind[lines.kind_of(job)]
                 .get_or_insert_with(|| desk.obstacles(job, &notes[head.unwrap_or(job)]))
@@ -74,6 +79,9 @@ impl Desk<'_, '_, '_> {
         let state = self.state;
         if let Some(wrong) = invalid(state.problem, job) {
             return vec![wrong];
+        }
+        if let Some(held) = &state.jobs[job].held {
+            return vec![protected(state, held.until, Some(held.free_milli))];
         }
         if let Some(holds) = &state.jobs[job].nominated {
             return vec![waiting_for_evictions(leaving_secs(state, holds.iter().map(|hold| hold.node)))];
@@ -114,7 +122,17 @@ impl Desk<'_, '_, '_> {
         if !over {
             found.extend(no_quota(state, job, pool));
         }
-        if !never_fits {
+        if never_fits {
+            return found;
+        }
+        if self.bounds.nodes_take_no_work(state.problem, job, pool) {
+            let class = state.problem.jobs[job].class;
+            let outlook = self.outlooks.of(state, class, pool);
+            let asks = state.problem.classes[class].shape.gpus.milli().0;
+            let amounts = [("asks", asks), ("free", outlook.free), ("best_node", outlook.best_node)];
+            let numbers = gpu_numbers(&amounts);
+            found.push((obstacle(ReasonCode::Fragmented, Some("nodes_take_no_work"), numbers), Help::Wait));
+        } else {
             found.extend(self.no_space(job, pool, notes));
         }
         found
@@ -135,10 +153,7 @@ impl Desk<'_, '_, '_> {
             Search::Nothing => {}
         }
         if let Some(until) = notes.protected_until {
-            let secs = (until - problem.now).num_seconds().max(0);
-            let numbers = [("wait_secs".to_owned(), secs)].into();
-            let protected = obstacle(ReasonCode::WaitingForEvictions, Some("minimum_run_time"), numbers);
-            return Some((protected, Help::WaitForLeaving { secs }));
+            return Some(protected(state, until, None));
         }
         let (asks, free, best_node) = (class.shape.gpus.milli().0, outlook.free, outlook.best_node);
         let numbers = || {
@@ -263,6 +278,15 @@ fn no_quota(state: &State<'_, '_>, job: usize, pool: usize) -> Option<Found> {
 
 fn jobs_numbers(used: i64, most: i64) -> BTreeMap<String, i64> {
     [("used_jobs".to_owned(), used), ("cap_jobs".to_owned(), most)].into()
+}
+
+/// Victims are there, once their minimum run time is over; what of the space is free already may be held.
+fn protected(state: &State<'_, '_>, until: DateTime<Utc>, held_milli: Option<i64>) -> Found {
+    let secs = (until - state.problem.now).num_seconds().max(0);
+    let mut numbers = held_milli.map_or_else(BTreeMap::new, |held| gpu_numbers(&[("held", held)]));
+    numbers.insert("wait_secs".to_owned(), secs);
+    let protected = obstacle(ReasonCode::WaitingForEvictions, Some("minimum_run_time"), numbers);
+    (protected, Help::WaitForLeaving { secs })
 }
 
 fn out_of_budget() -> Found {

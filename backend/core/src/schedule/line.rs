@@ -142,6 +142,23 @@ impl Lines {
         }
     }
 
+    /// By line, strict or not: those who wait or were started by this plan, in their order. The promised stand
+    /// in strict lines only.
+    pub(super) fn with_started(&self, state: &State<'_, '_>) -> Vec<(bool, Vec<usize>)> {
+        let mut found: Vec<(bool, Vec<usize>)> =
+            self.lines.iter().map(|line| (line.strict, Vec::new())).collect();
+        for &job in &self.in_order {
+            let Some((strict, jobs)) = found.get_mut(self.line_of[job]) else { continue };
+            let sim = &state.jobs[job];
+            let started = sim.fresh && !sim.was_promised;
+            let waits = sim.members.is_empty() && (*strict || sim.nominated.is_none());
+            if started || waits {
+                jobs.push(job);
+            }
+        }
+        found
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter()
     }

@@ -11,6 +11,7 @@ mod drain;
 mod explain;
 mod fit;
 mod grow;
+mod held;
 mod herd;
 mod job_rules;
 mod ledger;
@@ -85,7 +86,8 @@ pub fn plan_watched(snapshot: &Snapshot, mut over: impl FnMut(Phase)) -> Plan {
 
     // 5. Let elastic jobs grow where nothing pending needs the space.
     let contended = summary::contended(&state, &lines);
-    grow::grow(&mut state, &contended);
+    let waiting: Vec<usize> = lines.iter().filter_map(line::Line::head).collect();
+    grow::grow(&mut state, &contended, &waiting);
     over(Phase::Grow);
 
     // 6. Explain each wait.

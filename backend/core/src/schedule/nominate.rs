@@ -13,8 +13,9 @@ use super::space::Count;
 use super::state::State;
 use super::victims::Found;
 use crate::eviction::EvictionCause;
+use crate::id::JobId;
 use crate::queue::QueueState;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 /// Steps of the search for an idle place that makes a promise needless.
 const EARLY_STEPS: u64 = 50_000;
@@ -33,11 +34,8 @@ pub(super) fn keep_promises(state: &mut State<'_, '_>, draft: &mut Draft) {
     }
     for (job, nomination) in kept {
         let Some((pool, holds)) = state.lift(job) else { continue };
-        if is_startable(state, job, pool, &holds) {
-            state.start(job, pool, holds);
-            state.jobs[job].was_promised = true;
-        } else if let Some(elsewhere) = open_place(state, job, pool) {
-            state.start(job, pool, elsewhere);
+        if let Some(place) = place_to_start(state, job, pool, &holds) {
+            state.start(job, pool, place);
             state.jobs[job].was_promised = true;
         } else if nomination.expires_at <= state.problem.now {
             draft.dropped.push(DroppedNomination { job: nomination.job, why: DropReason::TimedOut });
@@ -68,7 +66,9 @@ fn keep(state: &mut State<'_, '_>, nomination: &Nomination) -> Result<usize, Dro
     if holds.len() != expected || !nodes_take_work || state.quota_later(job, pool, row.base_milli).is_err() {
         return Err(DropReason::NoLongerFits);
     }
-    if row.base_inside_only && !state.never_fits(job, pool, row.base_milli) {
+    let never = row.base_inside_only && !state.never_fits(job, pool, row.base_milli);
+    // A queue's limit may have been lowered since.
+    if never || state.queue_limit(job, Count::Later).is_some() {
         return Err(DropReason::NoLongerFits);
     }
     state.nominate(job, pool, holds);
@@ -92,30 +92,44 @@ fn over_booked(state: &State<'_, '_>, job: usize) -> bool {
     })
 }
 
-/// Space was given back while this plan was made: promises of earlier plans may start now.
-pub(super) fn start_early(state: &mut State<'_, '_>, draft: &Draft) {
+/// Space was given back while this plan was made: promises for which nobody need leave may start now.
+/// Whether any did.
+pub(super) fn start_early(state: &mut State<'_, '_>, draft: &mut Draft) -> bool {
+    let mut started = false;
     let problem = state.problem;
-    let mut nominations: Vec<&Nomination> = problem.snapshot.nominations.iter().collect();
-    nominations.sort_unstable_by_key(|nomination| (nomination.created_at, nomination.job));
-    for nomination in nominations {
-        let Some(job) = problem.job(nomination.job) else { continue };
-        let is_new = draft.reclaims.iter().any(|reclaim| reclaim.evictor == Some(nomination.job));
-        if is_new || state.jobs[job].nominated.is_none() {
+    let mut old: Vec<&Nomination> = problem.snapshot.nominations.iter().collect();
+    old.sort_unstable_by_key(|nomination| (nomination.created_at, nomination.job));
+    let old: Vec<JobId> = old.iter().map(|nomination| nomination.job).collect();
+    let new = draft.reclaims.iter().filter_map(|reclaim| reclaim.evictor);
+    let all: Vec<JobId> = old.iter().copied().chain(new.filter(|job| !old.contains(job))).collect();
+    for id in all {
+        let Some(job) = problem.job(id) else { continue };
+        let evicts = |reclaim: &Reclaim| reclaim.evictor == Some(id) && !reclaim.evictions.is_empty();
+        if draft.reclaims.iter().any(evicts) {
             continue;
         }
         let Some((pool, holds)) = state.lift(job) else { continue };
-        let place = if is_startable(state, job, pool, &holds) {
-            Some(holds.clone())
-        } else {
-            open_place(state, job, pool)
-        };
-        if let Some(place) = place {
-            state.start(job, pool, place);
-            state.jobs[job].was_promised = true;
-        } else {
+        let Some(place) = place_to_start(state, job, pool, &holds) else {
             state.nominate(job, pool, holds);
-        }
+            continue;
+        };
+        state.start(job, pool, place);
+        state.jobs[job].was_promised = old.contains(&id);
+        draft.reclaims.retain(|reclaim| reclaim.evictor != Some(id));
+        started = true;
     }
+    started
+}
+
+/// Where a promised job, not nominated just now, may start: in its place, or on idle GPUs of the same pool.
+fn place_to_start(state: &mut State<'_, '_>, job: usize, pool: usize, holds: &[Hold]) -> Option<Vec<Hold>> {
+    if !has_its_space(state, job) {
+        return None;
+    }
+    if is_startable(state, job, pool, holds) {
+        return Some(holds.to_vec());
+    }
+    open_place(state, job, pool)
 }
 
 /// Idle GPUs of the same pool on which the job, not nominated just now, may start before its victims are
@@ -124,7 +138,7 @@ fn open_place(state: &mut State<'_, '_>, job: usize, pool: usize) -> Option<Vec<
     let problem = state.problem;
     state.space.open.settle(problem);
     let row = &problem.jobs[job];
-    if state.quota(job, pool, row.base_milli).is_err() || state.queue_limit(job, Count::Both).is_some() {
+    if !is_within_limits(state, job, pool) {
         return None;
     }
     let class = &problem.classes[row.class];
@@ -147,8 +161,19 @@ fn is_startable(state: &mut State<'_, '_>, job: usize, pool: usize, holds: &[Hol
     for hold in holds {
         state.space.give(state.problem, hold, Count::Both);
     }
-    fits && state.quota(job, pool, state.problem.jobs[job].base_milli).is_ok()
-        && state.queue_limit(job, Count::Both).is_none()
+    fits && is_within_limits(state, job, pool)
+}
+
+/// Quota and queue have room for the job.
+fn is_within_limits(state: &State<'_, '_>, job: usize, pool: usize) -> bool {
+    state.queue_limit(job, Count::Both).is_none()
+        && state.quota(job, pool, state.problem.jobs[job].base_milli).is_ok()
+}
+
+/// Nobody who was asked to leave for the job is still there. Until then it waits, even beside an idle GPU:
+/// they leave anyway, and it may have no right or no quota without that.
+fn has_its_space(state: &State<'_, '_>, job: usize) -> bool {
+    !state.problem.leaving_for.contains(&state.problem.jobs[job].job.id)
 }
 
 /// Commits victims and nomination together. Starts of this plan among the victims are taken back; the
@@ -201,7 +226,7 @@ pub(super) fn commit(state: &mut State<'_, '_>, draft: &mut Draft, evictor: &Evi
 /// The last grace of those in the way, and the policy's time-out after it.
 fn expiry(state: &State<'_, '_>, found: &Found) -> DateTime<Utc> {
     let problem = state.problem;
-    let timeout = TimeDelta::seconds(problem.snapshot.policy.nomination_timeout_secs.max(0));
+    let timeout = problem.snapshot.policy.nomination_timeout();
     let newly = found.victims.iter().map(|chosen| draft::leave_by(state, chosen.key.unit));
     let on_nodes = found.holds.iter().flat_map(|hold| state.on_node[hold.node].iter());
     let already = on_nodes.flat_map(|&job| &problem.jobs[job].job.members);

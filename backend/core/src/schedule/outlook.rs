@@ -47,7 +47,7 @@ impl Outlooks {
         Self {
             known: vec![None; pools * state.problem.classes.len()],
             leaving_secs: vec![None; pools],
-            promised: state.jobs.iter().any(|sim| sim.nominated.is_some()),
+            promised: state.jobs.iter().any(|sim| sim.nominated.is_some() || sim.held.is_some()),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::node::NodeState;
 use crate::units::{Mib, MilliGpu};
 use chrono::{DateTime, TimeDelta, Utc};
 use foldhash::fast::FixedState;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 /// A map that is only ever asked, never walked: its order decides nothing.
@@ -140,6 +140,8 @@ pub(super) struct Problem<'a> {
     pub(super) classes: Vec<Class>,
     /// (pool, level) → the nodes of each place.
     pub(super) places: BTreeMap<(usize, &'a str), Vec<Vec<usize>>>,
+    /// Jobs for which somebody was asked to leave, and is expected to do so but has not yet.
+    pub(super) leaving_for: HashSet<JobId>,
     /// By node: placed jobs with a member there.
     pub(super) node_jobs: Vec<Vec<usize>>,
     pub(super) rule_book: RuleBook,
@@ -195,6 +197,7 @@ impl<'a> Problem<'a> {
             jobs: Vec::new(),
             classes: Vec::new(),
             places: BTreeMap::new(),
+            leaving_for: HashSet::new(),
             node_jobs: Vec::new(),
             rule_book: RuleBook::default(),
             gpu_index: Index::default(),
@@ -227,7 +230,10 @@ impl<'a> Problem<'a> {
             let dense = |wanted: &u32| {
                 gpus.iter().position(|gpu| gpu.index == *wanted).map(|offset| first_gpu + offset)
             };
-            let nvlink = node.nvlink.iter().map(|domain| domain.iter().filter_map(dense).collect()).collect();
+            let mut nvlink: Vec<Vec<usize>> =
+                node.nvlink.iter().map(|domain| domain.iter().filter_map(dense).collect()).collect();
+            nvlink.iter_mut().for_each(|domain| domain.sort_unstable());
+            nvlink.sort_unstable();
             let is_mixed = gpus.windows(2).any(|pair| pair[0].model != pair[1].model);
             for (level, place) in &node.topology {
                 self.places.entry((pool, level.as_str())).or_default().push(vec![index]);
@@ -272,6 +278,12 @@ impl<'a> Problem<'a> {
                     on_node.push(index);
                 }
             }
+            let expected = job
+                .members
+                .iter()
+                .filter(|member| row.members.iter().any(|held| held.index == member.index && !held.overdue));
+            let leaving = expected.filter_map(|member| member.leaving.as_ref());
+            self.leaving_for.extend(leaving.filter_map(|leaving| leaving.evictor));
             self.jobs.push(row);
         }
     }
@@ -328,7 +340,7 @@ impl<'a> Problem<'a> {
     fn row_of(&mut self, places: &Places<'a>, job: &'a Job, class: usize, pools: Rc<[usize]>) -> JobRow<'a> {
         let set = self.rule_book.of(self.snapshot, places, job);
         let rules = self.rule_book.rules(set);
-        let overdue_after = TimeDelta::seconds(self.snapshot.policy.nomination_timeout_secs);
+        let overdue_after = self.snapshot.policy.nomination_timeout();
         let mut members: Vec<MemberRow> = job
             .members
             .iter()

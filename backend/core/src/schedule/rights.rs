@@ -22,8 +22,9 @@ pub(super) struct Evictor {
     pub(super) inside: bool,
     /// Rule 2.5: may a team be pushed below its guarantee, because nothing else works?
     pub(super) may_overshoot: bool,
-    /// Look past minimum run times: to tell why a job waits, never to evict.
-    pub(super) past_protection: bool,
+    /// The moment at which minimum run times are judged. Later than now: to tell why a job waits and what
+    /// to hold for it, never to evict.
+    pub(super) as_of: DateTime<Utc>,
 }
 
 /// A right to take one unit.
@@ -61,7 +62,7 @@ pub(super) fn right(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Ver
     };
     let Verdict::May(right) = verdict else { return verdict };
     let protected = unit.surplus.is_none() && !state.jobs[unit.job].fresh;
-    if protected && row.protected_until > state.problem.now && !evictor.past_protection {
+    if protected && row.protected_until > evictor.as_of {
         return Verdict::Protected(row.protected_until);
     }
     Verdict::May(right)
@@ -173,7 +174,7 @@ pub(super) struct Terms {
     age: Option<(DateTime<Utc>, usize)>,
     inside: bool,
     may_overshoot: bool,
-    past_protection: bool,
+    as_of: DateTime<Utc>,
     asks_gpus: bool,
     /// Where shares count: the asking side's with its request, and the victims'.
     shares: Option<(Share, Share)>,
@@ -201,7 +202,7 @@ pub(super) fn terms(state: &State<'_, '_>, evictor: &Evictor, team: usize) -> Op
         age: (equal && team == evictor.team).then_some((asking.submitted_at, evictor.job)),
         inside: evictor.inside,
         may_overshoot: evictor.may_overshoot,
-        past_protection: evictor.past_protection,
+        as_of: evictor.as_of,
         asks_gpus: evictor.milli > 0,
         shares: None,
     };

@@ -29,6 +29,8 @@ pub(super) struct UnitKey {
     pub(super) priority: i32,
     pub(super) lost_gpu_secs: i64,
     pub(super) started: Reverse<DateTime<Utc>>,
+    /// Of the starts of this plan, the last in line first. `None` for what runs.
+    pub(super) last_in_line: Option<Reverse<(DateTime<Utc>, usize)>>,
     pub(super) unit: Unit,
 }
 
@@ -47,6 +49,7 @@ impl UnitKey {
             priority: row.job.priority.0,
             lost_gpu_secs: lost_gpu_secs(state, unit),
             started: Reverse(row.started_at),
+            last_in_line: state.jobs[unit.job].fresh.then(|| Reverse((row.job.submitted_at, unit.job))),
             unit,
         }
     }
@@ -75,6 +78,7 @@ impl UnitKey {
             (self.priority != other.priority, "priority"),
             (self.lost_gpu_secs != other.lost_gpu_secs, "lost_work"),
             (self.started != other.started, "latest_start"),
+            (self.last_in_line != other.last_in_line, "last_in_line"),
         ];
         keys.iter().find(|(differ, _)| *differ).map_or("id", |(_, name)| name)
     }
@@ -111,12 +115,23 @@ pub(super) struct SetKey {
     priority: i32,
     lost_gpu_secs: i64,
     count: usize,
-    started: Vec<Reverse<DateTime<Utc>>>,
+    started: Vec<(Reverse<DateTime<Utc>>, Option<Reverse<(DateTime<Utc>, usize)>>)>,
     units: Vec<Unit>,
     node: usize,
 }
 
 impl SetKey {
+    /// Whether a set is as cheap as another, start times and nodes aside.
+    pub(super) fn costs_no_more_than(&self, other: &Self) -> bool {
+        let cost = |key: &Self| {
+            (
+                (key.right, key.overshoot, key.runs, key.whole_gang, key.tier, key.class),
+                (key.share, key.priority, key.lost_gpu_secs, key.count),
+            )
+        };
+        cost(self) <= cost(other)
+    }
+
     /// Each part is the worst of the set, or the sum.
     pub(super) fn new(keys: &[UnitKey], node: usize) -> Self {
         let nobody = Share { over: 0, weight: 1 };
@@ -131,7 +146,7 @@ impl SetKey {
             priority: keys.iter().map(|key| key.priority).max().unwrap_or(0),
             lost_gpu_secs: keys.iter().map(|key| key.lost_gpu_secs).sum(),
             count: keys.len(),
-            started: keys.iter().map(|key| key.started).collect(),
+            started: keys.iter().map(|key| (key.started, key.last_in_line)).collect(),
             units: keys.iter().map(|key| key.unit).collect(),
             node,
         }
@@ -150,7 +165,7 @@ impl SetKey {
         let mine = (self.share, self.priority, self.lost_gpu_secs);
         let least = (key.share, key.priority, key.lost_gpu_secs);
         let alone = match (self.started.as_slice(), self.units.as_slice()) {
-            (&[started], &[unit]) => (started, unit).cmp(&(key.started, key.unit)),
+            (&[started], &[unit]) => (started, unit).cmp(&((key.started, key.last_in_line), key.unit)),
             _ => Ordering::Equal,
         };
         mine.cmp(&least).then(alone)

@@ -8,7 +8,7 @@ use super::fit::{self, Among, Budget, OutOfBudget};
 use super::herd::Herds;
 use super::nominate;
 use super::problem::{Hold, Problem};
-use super::rights::Evictor;
+use super::rights::{self, Evictor};
 use super::space::{Count, View};
 use super::state::State;
 use super::victims::{Found, Search};
@@ -17,6 +17,8 @@ use chrono::{DateTime, Utc};
 /// Steps of one search for a place, and of one for victims.
 const PLACE_STEPS: u64 = 200_000;
 const VICTIM_STEPS: u64 = 400_000;
+/// Searches for an earlier end of protections: enough for 64 different ends.
+const EARLIER_SEARCHES: usize = 6;
 
 /// Steps of all searches for victims in one plan: a cluster on which every search is long must not make the
 /// cycle long. Who comes later in the order of service is told that the budget was exhausted.
@@ -52,6 +54,12 @@ pub(super) struct Desk {
     victim_steps: Budget,
     /// By job: notes of the last attempt.
     pub(super) notes: Vec<Notes>,
+    /// Owners for whom space is held.
+    held: Vec<usize>,
+    /// Starts of this plan that were just taken back.
+    pub(super) withdrawn: Vec<usize>,
+    /// Some start of this plan was ever taken back.
+    pub(super) took_back: bool,
 }
 
 impl Desk {
@@ -63,6 +71,9 @@ impl Desk {
             herds: Herds::default(),
             victim_steps: Budget::new(ALL_VICTIM_STEPS),
             notes: vec![Notes::default(); problem.jobs.len()],
+            held: Vec::new(),
+            withdrawn: Vec::new(),
+            took_back: false,
         }
     }
 
@@ -82,10 +93,16 @@ impl Desk {
         if !state.problem.jobs[job].job.evict_others {
             return Served::Blocked;
         }
+        let mut protected: Vec<Evictor> = Vec::new();
         for &pool in &pools {
-            match self.make_room(state, job, pool) {
+            match self.make_room(state, job, pool, &mut protected) {
                 Served::Blocked => {}
                 served => return served,
+            }
+        }
+        for evictor in protected {
+            if self.look_past_protection(state, evictor) {
+                break;
             }
         }
         Served::Blocked
@@ -117,7 +134,13 @@ impl Desk {
     }
 
     /// Phase one of rule 2.6 simulates; phase two commits victims and nomination together.
-    fn make_room(&mut self, state: &mut State<'_, '_>, job: usize, pool: usize) -> Served {
+    fn make_room(
+        &mut self,
+        state: &mut State<'_, '_>,
+        job: usize,
+        pool: usize,
+        protected: &mut Vec<Evictor>,
+    ) -> Served {
         let problem = state.problem;
         let row = &problem.jobs[job];
         let Some(team) = row.team else { return Served::Blocked };
@@ -132,7 +155,7 @@ impl Desk {
             milli: row.base_milli,
             inside: level.is_some(),
             may_overshoot: false,
-            past_protection: false,
+            as_of: problem.now,
         };
         // Those who are leaving anyway may make enough room: nobody else is asked (C-23, C-58).
         let has_quota = state.quota_later(job, pool, row.base_milli).is_ok();
@@ -148,7 +171,9 @@ impl Desk {
         match self.search(state, evictor) {
             Some(found) => self.commit(state, &evictor, &found),
             None => {
-                self.look_past_protection(state, evictor);
+                if self.notes[job].protected_until.is_some() {
+                    protected.push(evictor);
+                }
                 Served::Blocked
             }
         }
@@ -169,21 +194,59 @@ impl Desk {
         found.ok().flatten()
     }
 
-    /// Would it work once minimum run times are over? Then the plan looks again at that moment.
-    fn look_past_protection(&mut self, state: &mut State<'_, '_>, evictor: Evictor) {
-        let Some(until) = self.notes[evictor.job].protected_until else { return };
-        let past = Evictor { past_protection: true, ..evictor };
+    /// Would it work once minimum run times are over? Then the plan looks again at the moment at which
+    /// enough of them are, and an owner's space is held until then. Whether it would.
+    fn look_past_protection(&mut self, state: &mut State<'_, '_>, evictor: Evictor) -> bool {
+        self.notes[evictor.job].protected_until = None;
+        let mut ends = protection_ends(state, &evictor);
+        let Some(last) = ends.pop() else { return false };
+        let Some(mut found) = self.search_as_of(state, evictor, last) else { return false };
+        // The earliest moment at which a set is free to go.
+        let (mut low, mut high) = (0, ends.len());
+        ends.push(last);
+        for _ in 0..EARLIER_SEARCHES {
+            if low >= high {
+                break;
+            }
+            let middle = usize::midpoint(low, high);
+            match self.search_as_of(state, evictor, ends[middle]) {
+                Some(earlier) => (found, high) = (earlier, middle),
+                None => low = middle + 1,
+            }
+        }
+        let until = ends[high];
+        state.look_again(until);
+        self.notes[evictor.job].protected_until = Some(until);
+        if evictor.inside {
+            state.hold(evictor.job, evictor.pool, found.holds, until);
+            self.held.push(evictor.job);
+        }
+        true
+    }
+
+    fn search_as_of(
+        &mut self,
+        state: &mut State<'_, '_>,
+        evictor: Evictor,
+        as_of: DateTime<Utc>,
+    ) -> Option<Found> {
         let mut budget = self.victim_steps.lend(VICTIM_STEPS);
-        let found = Search::new(state, &mut self.herds, past, &mut budget).run();
+        let evictor = Evictor { as_of, ..evictor };
+        let found = Search::new(state, &mut self.herds, evictor, &mut budget).run();
         self.victim_steps.give_back(&budget);
-        if matches!(found, Ok(Some(_))) {
-            state.look_again(until);
-        } else {
-            self.notes[evictor.job].protected_until = None;
+        found.ok().flatten()
+    }
+
+    /// Space that was held for owners in this plan is judged anew.
+    pub(super) fn release_held(&mut self, state: &mut State<'_, '_>) {
+        for job in self.held.drain(..) {
+            state.release_held(job);
         }
     }
 
     fn commit(&mut self, state: &mut State<'_, '_>, evictor: &Evictor, found: &Found) -> Served {
+        let taken_back = found.victims.iter().map(|chosen| chosen.key.unit.job);
+        self.withdrawn.extend(taken_back.filter(|&job| state.jobs[job].fresh));
         nominate::commit(state, &mut self.draft, evictor, found);
         self.forget_failures();
         if state.jobs[evictor.job].nominated.is_some() { Served::Nominated } else { Served::Started }
@@ -192,6 +255,19 @@ impl Desk {
     pub(super) fn forget_failures(&mut self) {
         self.round += 1;
     }
+}
+
+/// When minimum run times end that stand in the evictor's way, earliest first.
+fn protection_ends(state: &State<'_, '_>, evictor: &Evictor) -> Vec<DateTime<Utc>> {
+    let now = state.problem.now;
+    let teams = (0..state.of_team.len()).filter(|&team| rights::terms(state, evictor, team).is_some());
+    let jobs = teams.flat_map(|team| state.of_team[team].iter().copied());
+    let jobs = jobs.filter(|&job| state.jobs[job].pool == Some(evictor.pool));
+    let ends = jobs.map(|job| state.problem.jobs[job].protected_until);
+    let mut ends: Vec<DateTime<Utc>> = ends.filter(|&end| end > now).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    ends
 }
 
 /// The job's pools, those inside guarantee first.

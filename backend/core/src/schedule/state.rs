@@ -4,6 +4,7 @@
 //! leaving, *later* what runs and what is nominated. A start must fit both. This module carries out
 //! decisions; it takes none.
 
+use super::held::Held;
 use super::ledger::{Ledger, Limits, Row, Short, Tree};
 use super::problem::{Hold, Problem};
 use super::space::{Count, Space};
@@ -31,6 +32,7 @@ pub(super) struct Sim {
     /// Its start kept a nomination.
     pub(super) was_promised: bool,
     pub(super) nominated: Option<Vec<Hold>>,
+    pub(super) held: Option<Held>,
 }
 
 impl Sim {

@@ -43,7 +43,7 @@ pub(super) fn contended(state: &State<'_, '_>, lines: &Lines) -> Vec<bool> {
     let mut contended = vec![false; state.problem.pools.len()];
     for job in lines.iter().filter_map(Line::head) {
         let row = &state.problem.jobs[job];
-        let promised = state.jobs[job].nominated.is_some();
+        let promised = state.jobs[job].nominated.is_some() || state.jobs[job].held.is_some();
         if promised || state.queue_limit(job, Count::Both).is_some() {
             continue;
         }
@@ -58,7 +58,7 @@ pub(super) fn contended(state: &State<'_, '_>, lines: &Lines) -> Vec<bool> {
 /// Nominations, graces, protections, and the hourly cap of rebalancing.
 pub(super) fn next_due(state: &mut State<'_, '_>) -> Option<DateTime<Utc>> {
     let snapshot = state.problem.snapshot;
-    let timeout = TimeDelta::seconds(snapshot.policy.nomination_timeout_secs.max(0));
+    let timeout = snapshot.policy.nomination_timeout();
     let leaving = state.problem.jobs.iter().filter(|row| row.members.iter().any(|member| member.leaving));
     let leaving = leaving.flat_map(|row| &row.job.members).filter_map(|member| member.leaving.as_ref());
     for leaving in leaving {

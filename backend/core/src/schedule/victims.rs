@@ -188,12 +188,26 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
 
     fn run_once(&mut self) -> Result<Option<Found>, OutOfBudget> {
         let class = &self.state.problem.classes[self.state.problem.jobs[self.evictor.job].class];
-        let Some(level) = &class.require else {
-            let problem = self.state.problem;
-            return self.attempt(&problem.pool_nodes[self.evictor.pool]).map(|found| found.map(|(_, f)| f));
-        };
+        if let Some(level) = &class.require {
+            return Ok(self.best_place(level)?.map(|(_, found)| found));
+        }
+        let anywhere = self.attempt(&self.state.problem.pool_nodes[self.evictor.pool])?;
+        let Some((cost, found)) = anywhere else { return Ok(None) };
+        // A preference costs no victim, but decides between sets that cost the same.
+        if let Some(level) = class.prefer.as_ref().filter(|_| class.members > 1)
+            && !self.is_in_one_place(&found.holds, level)
+            && let Some((other, together)) = self.best_place(level)?
+            && other.costs_no_more_than(&cost)
+        {
+            return Ok(Some(together));
+        }
+        Ok(Some(found))
+    }
+
+    /// The best set that lets the whole gang into one place of a level.
+    fn best_place(&mut self, level: &str) -> Result<Option<(SetKey, Found)>, OutOfBudget> {
         let problem = self.state.problem;
-        let Some(places) = problem.places.get(&(self.evictor.pool, level.as_str())) else { return Ok(None) };
+        let Some(places) = problem.places.get(&(self.evictor.pool, level)) else { return Ok(None) };
         let mut best: Option<(SetKey, Found)> = None;
         for nodes in places {
             if let Some(found) = self.attempt(nodes)?
@@ -202,7 +216,13 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
                 best = Some(found);
             }
         }
-        Ok(best.map(|(_, found)| found))
+        Ok(best)
+    }
+
+    fn is_in_one_place(&self, holds: &[Hold], level: &str) -> bool {
+        let place = |hold: &Hold| self.state.problem.nodes[hold.node].node.topology.get(level);
+        let first = holds.first().and_then(place);
+        first.is_some() && holds.iter().all(|hold| place(hold) == first)
     }
 
     fn attempt(&mut self, nodes: &[usize]) -> Result<Option<(SetKey, Found)>, OutOfBudget> {

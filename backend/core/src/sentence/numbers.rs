@@ -44,6 +44,7 @@ fn chinese_name(key: &str) -> String {
         "replicas" => "成员数",
         "replicas_that_fit" => "放得下的成员数",
         "free" => "空闲",
+        "held" => "已保留",
         "best_node" => "单节点最多",
         "used" => "已用",
         "guaranteed" => "保障",

@@ -104,6 +104,10 @@ fn detail(detail: &str) -> Option<(&'static str, &'static str)> {
             "Enough GPUs could be freed in all, but not together where the job needs them",
             "可腾出的 GPU 总数足够，但无法集中到作业需要的位置",
         ),
+        "nodes_take_no_work" => (
+            "The nodes that suit the job take no new work now: they are cordoned or being drained",
+            "适合该作业的节点目前不接收新任务（已停止调度或正在排空）",
+        ),
         "minimum_run_time" => (
             "The jobs that would leave for it are still inside their minimum run time",
             "需要让位的作业仍在最短运行时间内",

@@ -26,7 +26,7 @@ pub(super) fn cluster(rng: &mut SplitMix, profile: Profile) -> Cluster {
         rebalance_evictions_last_hour: Vec::new(),
     };
     let mut cluster = Cluster::new(snapshot);
-    let pools = if profile == Profile::Mixed && rng.one_in(3) { 2 } else { 1 };
+    let pools = if profile == Profile::Mixed && rng.one_in(3) { 2 + usize::from(rng.one_in(4)) } else { 1 };
     for pool in 0..pools {
         add_pool(&mut cluster, rng, profile, pool);
     }
@@ -34,10 +34,11 @@ pub(super) fn cluster(rng: &mut SplitMix, profile: Profile) -> Cluster {
     cluster
 }
 
-fn policy(rng: &mut SplitMix, profile: Profile) -> Policy {
+pub(super) fn policy(rng: &mut SplitMix, profile: Profile) -> Policy {
     let mut policy = Policy::default();
     if rng.one_in(3) {
-        policy.rebalance = Rebalance::On { max_evictions_per_hour: rng.one_in(2).then_some(20) };
+        let most = [1, 2, 20][rng.below(3) as usize];
+        policy.rebalance = Rebalance::On { max_evictions_per_hour: rng.one_in(2).then_some(most) };
     }
     let min_runtime = if rng.one_in(2) { Some(0) } else { None };
     for &kind in Kind::ALL {
@@ -62,6 +63,15 @@ fn policy(rng: &mut SplitMix, profile: Profile) -> Policy {
     if rng.one_in(4) {
         policy.surplus_order = SurplusOrder::ShareOnly;
     }
+    if rng.one_in(6) {
+        policy.nomination_timeout_secs = i64::from(rng.below(3)) * 60;
+    }
+    if rng.one_in(6) {
+        policy.max_evictions_per_job_per_day = 1;
+    }
+    if rng.one_in(6) {
+        policy.kinds.values_mut().for_each(|rules| rules.grace_secs = 0);
+    }
     policy
 }
 
@@ -69,6 +79,7 @@ fn add_pool(cluster: &mut Cluster, rng: &mut SplitMix, profile: Profile, number:
     let id = PoolId(cluster.mint());
     cluster.snapshot.pools.push(Pool { id, slug: format!("pool{number}") });
     let size = [1, 2, 4, 8][rng.below(4) as usize];
+    let linked = profile == Profile::Mixed && size >= 4 && rng.one_in(3);
     for index in 0..=rng.below(4) {
         let node = NodeId(cluster.mint());
         let mut gpus = Vec::new();
@@ -92,8 +103,15 @@ fn add_pool(cluster: &mut Cluster, rng: &mut SplitMix, profile: Profile, number:
             memory: Mib(i64::from(size) * 65_536),
             gpus,
             labels: BTreeMap::from([("half".into(), (index % 2).to_string())]),
-            topology: BTreeMap::from([("rack".into(), format!("r{}", index / 2))]),
-            nvlink: Vec::new(),
+            topology: BTreeMap::from([
+                ("zone".into(), format!("z{}", index / 3)),
+                ("rack".into(), format!("r{}", index / 2)),
+            ]),
+            nvlink: if linked {
+                vec![(0..size).step_by(2).collect(), (1..size).step_by(2).collect()]
+            } else {
+                Vec::new()
+            },
             rdma: index % 2 == 0,
             datasets: Vec::new(),
         });
@@ -101,10 +119,12 @@ fn add_pool(cluster: &mut Cluster, rng: &mut SplitMix, profile: Profile, number:
 }
 
 fn add_teams(cluster: &mut Cluster, rng: &mut SplitMix, profile: Profile) {
-    let departments = if profile == Profile::Mixed && rng.one_in(2) { 1 + rng.below(2) } else { 0 };
+    let departments = if profile == Profile::Mixed && rng.one_in(2) { 1 + rng.below(4) } else { 0 };
     let mut parents: Vec<TeamId> = Vec::new();
     for number in 0..departments {
-        parents.push(add_team(cluster, format!("dept{number}"), None));
+        // Some departments lie inside others.
+        let above = if rng.one_in(3) { parents.last().copied() } else { None };
+        parents.push(add_team(cluster, format!("dept{number}"), above));
     }
     let mut leaves = Vec::new();
     for number in 0..2 + rng.below(3) {
@@ -130,6 +150,7 @@ fn add_quotas(cluster: &mut Cluster, rng: &mut SplitMix, profile: Profile, pool:
     let gpus: usize =
         cluster.snapshot.nodes.iter().filter(|node| node.pool == pool).map(|node| node.gpus.len()).sum();
     let mut left = u32::try_from(gpus).unwrap_or(0) + if rng.one_in(5) { 3 } else { 0 };
+    // Departments come before what lies in them: backwards, children before their parents.
     let mut below: BTreeMap<TeamId, u32> = BTreeMap::new();
     for &team in leaves {
         let guaranteed = rng.below(left + 1).min(left);
@@ -142,10 +163,16 @@ fn add_quotas(cluster: &mut Cluster, rng: &mut SplitMix, profile: Profile, pool:
         let quota = quota(rng, profile, team, pool, guaranteed);
         cluster.snapshot.quotas.push(quota);
     }
-    for (team, sum) in below {
+    let departments: Vec<Team> =
+        cluster.snapshot.teams.iter().rev().filter(|team| !leaves.contains(&team.id)).cloned().collect();
+    for team in departments {
         let pot = rng.below(left + 1).min(left);
         left -= pot;
-        let quota = quota(rng, profile, team, pool, sum + pot);
+        let guaranteed = below.get(&team.id).copied().unwrap_or(0) + pot;
+        if let Some(parent) = team.parent {
+            *below.entry(parent).or_default() += guaranteed;
+        }
+        let quota = quota(rng, profile, team.id, pool, guaranteed);
         cluster.snapshot.quotas.push(quota);
     }
 }

@@ -4,6 +4,7 @@ use super::Violation;
 use super::index::{Index, held_by, stays};
 use super::project::nominations;
 use super::quota::{Guarantees, Use, protected_members};
+use super::records;
 use crate::eviction::EvictionCause;
 use crate::id::{JobId, PoolId, TeamId};
 use crate::node::NodeState;
@@ -28,6 +29,22 @@ pub(super) fn judge(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) 
         }
     }
     dropped(index, plan, found);
+    hourly_cap(index, plan, found);
+}
+
+/// Rule 2.8: rebalancing evicts no more in an hour than the policy lets it.
+fn hourly_cap(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) {
+    let Rebalance::On { max_evictions_per_hour: Some(most) } = index.snapshot.policy.rebalance else {
+        return;
+    };
+    let evictions = plan.reclaims.iter().flat_map(|reclaim| &reclaim.evictions);
+    let new = evictions.filter(|eviction| eviction.cause == EvictionCause::Rebalance).count();
+    let since = index.snapshot.now - TimeDelta::hours(1);
+    let recent = index.snapshot.rebalance_evictions_last_hour.iter().filter(|&&at| at > since).count();
+    if new > 0 && new + recent > most as usize {
+        let detail = format!("{new} after {recent} in the last hour, at most {most}");
+        found.push(Violation::new("rebalance_cap_exceeded", detail));
+    }
 }
 
 /// A nomination ends when its job starts, when it is dropped, or never: an expired one must go.
@@ -187,7 +204,7 @@ impl<'a> Case<'a> {
         if let Err(why) = self.rule(victim, eviction) {
             wrong("no_right_to_evict", &why);
         }
-        if let Err(why) = self.record(victim, eviction) {
+        if let Err(why) = records::judge(self.index, &self.guarantees, self.reclaim, victim, eviction) {
             wrong("false_record", &why);
         }
     }
@@ -262,7 +279,7 @@ impl<'a> Case<'a> {
         let allowed = if may_overshoot {
             let largest =
                 self.index.snapshot.jobs.iter().filter(|job| self.index.chain(job.team).contains(&level));
-            let largest = largest.map(|job| self.evicted_of(job, pool)).max().unwrap_or_default();
+            let largest = largest.map(|job| self.taken_of(job, pool)).max().unwrap_or_default();
             after + largest > guaranteed
         } else {
             after >= guaranteed
@@ -277,15 +294,10 @@ impl<'a> Case<'a> {
         ))
     }
 
-    /// What this plan takes from a job in the pool.
-    fn evicted_of(&self, job: &Job, pool: PoolId) -> MilliGpu {
-        let evictions = self.reclaim.evictions.iter().filter(|eviction| eviction.job == job.id);
-        let members = evictions.flat_map(|eviction| &eviction.members);
-        members
-            .filter_map(|index| job.members.iter().find(|member| member.index == *index))
-            .filter(|member| self.index.pool_of(member.node) == Some(pool))
-            .map(held_by)
-            .sum()
+    /// What the whole plan takes from a job in the pool: its evictions may be thought of in any order.
+    fn taken_of(&self, job: &Job, pool: PoolId) -> MilliGpu {
+        let members = job.members.iter().filter(|member| self.taken.contains(&(job.id, member.index)));
+        members.filter(|member| self.index.pool_of(member.node) == Some(pool)).map(held_by).sum()
     }
 
     /// Rule 4.2.
@@ -345,17 +357,20 @@ impl<'a> Case<'a> {
             shares.sort_by(|left, right| right.compare(left));
             shares
         };
-        // The plan's starts may have come before the eviction or after it.
-        let nothing = Use::default();
-        let improves = |starts: &Use| {
-            let others = |team| self.promised.all(team, pool) + starts.all(team, pool);
-            let before = shares(&|team| self.staying.all(team, pool) + others(team));
-            let after =
-                shares(&|team| self.staying_after.all(team, pool) + others(team) + asked.all(team, pool));
+        // The plan's starts, and what it promises to others, may have come before the eviction or after it.
+        let improves = |others: &Use| {
+            let before = shares(&|team| self.staying.all(team, pool) + others.all(team, pool));
+            let after = shares(&|team| {
+                self.staying_after.all(team, pool) + others.all(team, pool) + asked.all(team, pool)
+            });
             let mut order = before.iter().zip(&after).map(|(was, is)| is.compare(was));
             order.find(|order| order.is_ne()) == Some(std::cmp::Ordering::Less)
         };
-        if improves(&nothing) || improves(&self.starting) {
+        let mut with_starts = self.promised.clone();
+        with_starts.add_all(&self.starting);
+        let mut committed = self.committed.clone();
+        committed.remove_placements(self.index, evictor.team, &self.reclaim.nomination);
+        if improves(&self.promised) || improves(&with_starts) || improves(&committed) {
             return Ok(());
         }
         Err("the shares do not improve".into())
@@ -380,34 +395,6 @@ impl<'a> Case<'a> {
         let over = |level: &TeamId| self.staying.all(*level, pool) > self.guarantees.low(*level);
         let chain = self.index.chain(victim.team);
         if chain.iter().filter(drains).any(over) { Ok(()) } else { Err("no quota above it drains".into()) }
-    }
-
-    /// P9: the record says what is true.
-    fn record(&self, victim: &Job, eviction: &Eviction) -> Result<(), String> {
-        let record = &eviction.record;
-        if record.rule.trim().is_empty() {
-            return Err("no rule".into());
-        }
-        if record.evictor != self.reclaim.evictor
-            || record.evictor_team != self.evictor.map(|job| job.team)
-            || record.evictor_priority != self.evictor.map(|job| job.priority)
-        {
-            return Err("another evictor".into());
-        }
-        if record.victim_team != victim.team || record.victim_priority != victim.priority {
-            return Err("another victim".into());
-        }
-        let used = |shares: &[crate::schedule::plan::TeamShare]| {
-            shares.iter().find(|share| share.team == victim.team).map(|share| share.used)
-        };
-        match (used(&record.shares_before), used(&record.shares_after)) {
-            (Some(before), Some(after)) if after < before => Ok(()),
-            // A CPU-only victim holds no share.
-            (Some(_), Some(_)) if self.evicted_of(victim, self.reclaim.pool) == MilliGpu::ZERO => Ok(()),
-            // Inside a team that takes as much as it gives, its own use stays.
-            (Some(_), Some(_)) if self.evictor.is_some_and(|job| job.team == victim.team) => Ok(()),
-            _ => Err("shares before and after do not show the victim's loss".into()),
-        }
     }
 }
 

@@ -5,7 +5,6 @@ use crate::node::NodeState;
 use crate::policy::{KindRules, Place};
 use crate::schedule::snapshot::{Gpu, Job, Member, Node, Placement, Queue, Quota, Snapshot, Team};
 use crate::units::MilliGpu;
-use chrono::TimeDelta;
 use std::collections::BTreeMap;
 
 pub(super) struct Index<'a> {
@@ -117,7 +116,7 @@ pub(super) fn stays(member: &Member) -> bool {
 
 /// Asked to leave so long ago that a plan may look for other space.
 pub(super) fn is_overdue(snapshot: &Snapshot, member: &Member) -> bool {
-    let timeout = TimeDelta::seconds(snapshot.policy.nomination_timeout_secs);
+    let timeout = snapshot.policy.nomination_timeout();
     member.leaving.as_ref().is_some_and(|leaving| leaving.leave_by + timeout <= snapshot.now)
 }
 

@@ -12,6 +12,7 @@ use crate::eviction::EvictionCause;
 use crate::id::JobId;
 use crate::schedule::plan::{Eviction, Plan, Reclaim};
 use crate::schedule::snapshot::{Job, Member};
+use crate::units::MilliGpu;
 use std::collections::BTreeSet;
 
 pub(super) fn judge(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) {
@@ -92,6 +93,7 @@ fn is_wanted(
         by_place(index, settled, victim, group)
             || by_quota(index, settled, reclaim, evictor, victim, group)
             || by_other_rules(index, evictor, victim, eviction.cause)
+            || (victim.team == evictor.team && by_right(index, settled, reclaim, evictor, group))
     })
 }
 
@@ -121,6 +123,21 @@ fn by_quota(
         .into_iter()
         .any(|level| guarantees.cap(index, level).is_some_and(|cap| amounts.all(level, reclaim.pool) > cap));
     over_cap || guarantees.may_be_over(index, &amounts)
+}
+
+/// With its own team's victim kept, the evictor would be on loan: it could not have made a start of this
+/// plan, or a promised one, give way to it. Such a start is taken back without an eviction.
+fn by_right(
+    index: &Index<'_>,
+    settled: &Settled,
+    reclaim: &Reclaim,
+    evictor: &Job,
+    group: &[&Member],
+) -> bool {
+    let guarantees = Guarantees::new(index, reclaim.pool);
+    let with = settled.amounts.all(evictor.team, reclaim.pool);
+    let kept: MilliGpu = group.iter().map(|member| held_by(member)).sum();
+    with <= guarantees.high(evictor.team) && with + kept > guarantees.low(evictor.team)
 }
 
 /// Limits that are not about GPUs: the queue's, and room inside the guarantee for what may not borrow.

@@ -66,6 +66,23 @@ impl Use {
         }
     }
 
+    pub(super) fn add_all(&mut self, other: &Self) {
+        for (key, milli) in &other.own {
+            *self.own.entry(*key).or_default() += *milli;
+        }
+        for (key, milli) in &other.all {
+            *self.all.entry(*key).or_default() += *milli;
+        }
+    }
+
+    pub(super) fn remove_placements(&mut self, index: &Index<'_>, team: TeamId, members: &[Placement]) {
+        for placement in members {
+            if let Some(pool) = index.pool_of(placement.node) {
+                self.add(index, team, pool, MilliGpu::ZERO - asked_by(placement));
+            }
+        }
+    }
+
     pub(super) fn add_starts(&mut self, index: &Index<'_>, plan: &Plan) {
         for start in &plan.starts {
             self.add_placements(index, index.jobs[&start.job].team, &start.members);
