@@ -9,6 +9,7 @@ export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/reeve/target
 DATA ?= data
 PORT ?= 8080
 ONLY ?=
+TRACES ?=
 
 .PHONY: help setup build console demo test bench fmt sqlx openapi
 
@@ -30,9 +31,9 @@ demo: build ## run it all live on this machine (DATA=data PORT=8080); Ctrl-C sto
 test: ## check everything: formats, lints, Rust, console, browser, faults, drift
 	@tests/run.sh
 
-bench: setup ## measure and print the figures (ONLY=E for one section); asserts nothing
+bench: setup ## measure and print the figures (ONLY=E for one section, TRACES=folder of published traces); asserts nothing
 	cargo build --release --workspace --bins
-	exec "$(CARGO_TARGET_DIR)/release/reeve" bench $(if $(ONLY),--only $(ONLY))
+	exec "$(CARGO_TARGET_DIR)/release/reeve" bench $(if $(ONLY),--only $(ONLY)) $(if $(TRACES),--data "$(TRACES)")
 
 fmt: ## format Rust and TypeScript
 	cargo fmt

@@ -22,6 +22,7 @@ pub mod faults;
 pub mod figures;
 pub mod generate;
 mod owed;
+pub mod packing;
 pub mod page;
 mod picture;
 pub mod record;

@@ -1,19 +1,19 @@
 //! The command: which sections, and what becomes of the figures.
 
 use super::report::Report;
-use super::{cycle, earth, philly, service, states};
+use super::{cycle, earth, packing, philly, service, states};
 use clap::Args;
 use std::path::PathBuf;
 
 /// Measure and print the figures.
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
-    /// Only this section: C (lending, on Helios Earth), D (real jobs, of Philly), E (planning cycle), F (service) or P
-    /// (random states under the judge)
+    /// Only this section: A (packing, on openb), C (lending, on Helios Earth), D (real jobs, of Philly), E (planning
+    /// cycle), F (service) or P (random states under the judge)
     #[arg(long)]
     only: Option<String>,
-    /// Where published traces lie, for C and D: helios-earth/tenant_minutes_2020_05.csv.gz, philly/jobs.csv.gz and
-    /// philly/vc_nodes.csv
+    /// Where published traces lie, for A, C and D: openb/ (nodes, pods, arrivals, published figures),
+    /// helios-earth/tenant_minutes_2020_05.csv.gz, philly/jobs.csv.gz and philly/vc_nodes.csv
     #[arg(long, default_value = "data", value_name = "DIR")]
     data: PathBuf,
     /// Random states to plan and judge in section P
@@ -39,15 +39,16 @@ pub(crate) async fn run(args: BenchArgs) -> anyhow::Result<()> {
     if let Some(only) = &args.only {
         anyhow::ensure!(
             ["A", "B", "C", "D", "E", "F", "P"].iter().any(|known| known.eq_ignore_ascii_case(only)),
-            "no section {only:?}: there are C, D, E, F and P; A and B are not built yet"
+            "no section {only:?}: there are A, C, D, E, F and P; B is not built yet"
         );
     }
-    for (section, what) in
-        [("A", "packing on the openb trace"), ("B", "admission under quota, against Kueue's published runs")]
-    {
-        if wanted(section) {
-            println!("bench {section}: {what}: not built yet");
-        }
+    if wanted("A") {
+        let mut report = Report::new("A", "packing on the openb trace");
+        tokio::task::block_in_place(|| packing::measure(&mut report, &args.data))?;
+        report.finish(&args.out)?;
+    }
+    if wanted("B") {
+        println!("bench B: admission under quota, against Kueue's published runs: not built yet");
     }
     if wanted("C") {
         let mut report = Report::new("C", "what borrowing gives on the Helios Earth trace");

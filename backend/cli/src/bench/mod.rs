@@ -7,6 +7,7 @@ mod ceiling;
 pub(crate) mod command;
 mod cycle;
 mod earth;
+mod packing;
 mod philly;
 mod report;
 mod requests;

@@ -22,6 +22,7 @@ mod muster;
 mod nominate;
 mod order;
 mod outlook;
+pub mod packing;
 mod pass;
 pub mod plan;
 mod problem;
