@@ -1,7 +1,9 @@
 //! Why a job waits: one dominant, stable, typed reason with its numbers, the other obstacles under it,
 //! and the smallest change that would help. Sentences in two languages are made at the edge.
 
+use crate::id::JobId;
 use crate::text_enum;
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -46,6 +48,34 @@ pub struct Explanation {
     pub help: Option<Help>,
     /// Place in its queue, from 1.
     pub position: u32,
+    /// When it is expected to start; `None` where space is not what it waits for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expected_start: Option<ExpectedStart>,
+}
+
+/// A waiting job's expected start, with what it rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "basis", rename_all = "snake_case")]
+pub enum ExpectedStart {
+    /// That job ends by its time limit.
+    TimeLimit { at: DateTime<Utc>, job: JobId },
+    /// Those who are leaving have left.
+    Leaving { at: DateTime<Utc> },
+    /// Unknown: so many running jobs of the pool have no time limit.
+    NoTimeLimits { jobs: u32 },
+    /// Unknown: it comes after so many planned starts.
+    BehindPlanned { jobs: u32 },
+}
+
+impl ExpectedStart {
+    /// When, where it is known.
+    #[must_use]
+    pub const fn at(self) -> Option<DateTime<Utc>> {
+        match self {
+            Self::TimeLimit { at, .. } | Self::Leaving { at } => Some(at),
+            Self::NoTimeLimits { .. } | Self::BehindPlanned { .. } => None,
+        }
+    }
 }
 
 /// A change that would let the job start or move it on to another reason.
@@ -66,6 +96,8 @@ pub enum Help {
     WaitForLeaving { secs: i64 },
     /// Nothing to do: such jobs may start again then.
     WaitForWindow { secs: i64 },
+    /// Set a time limit of at most this: the job would end before another's planned start.
+    SetTimeLimit { secs: i64 },
     /// Accept another pool.
     AcceptPool { pool: crate::id::PoolId },
     /// Nothing to do but wait.

@@ -56,6 +56,7 @@ pub struct Policy {
     pub borrow_preemption_max_priority: Option<i32>,
     pub rebalance: Rebalance,
     pub surplus_order: SurplusOrder,
+    pub backfill: Backfill,
     pub nomination_timeout_secs: i64,
     pub max_evictions_per_job_per_day: u32,
     pub kinds: BTreeMap<Kind, KindRules>,
@@ -73,6 +74,48 @@ pub struct Policy {
 pub enum Rebalance {
     Off,
     On { max_evictions_per_hour: Option<u32> },
+}
+
+/// Planned starts for the first jobs that wait for space, and what may pass them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "mode")]
+pub enum Backfill {
+    /// Nobody's space is kept: whoever fits starts.
+    Off,
+    On {
+        /// So many waiting jobs of each pool get a planned start.
+        #[serde(default = "planned_jobs")]
+        planned_jobs: u32,
+        /// A job that has waited so long without a known start keeps the space it is likeliest to get; `None` = never.
+        #[serde(default = "starvation_limit_secs")]
+        starvation_limit_secs: Option<i64>,
+        /// A start that is planned later than this keeps nobody out.
+        #[serde(default = "window_secs")]
+        window_secs: i64,
+    },
+}
+
+const fn planned_jobs() -> u32 {
+    4
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "serde wants the field's type")]
+const fn starvation_limit_secs() -> Option<i64> {
+    Some(12 * 3_600)
+}
+
+const fn window_secs() -> i64 {
+    86_400
+}
+
+impl Default for Backfill {
+    fn default() -> Self {
+        Self::On {
+            planned_jobs: planned_jobs(),
+            starvation_limit_secs: starvation_limit_secs(),
+            window_secs: window_secs(),
+        }
+    }
 }
 
 impl Policy {
@@ -97,6 +140,7 @@ impl Default for Policy {
             borrow_preemption_max_priority: Some(PriorityClass::Low.value().0),
             rebalance: Rebalance::Off,
             surplus_order: SurplusOrder::Bands,
+            backfill: Backfill::default(),
             nomination_timeout_secs: 900,
             max_evictions_per_job_per_day: 3,
             kinds: Kind::ALL.iter().map(|&kind| (kind, KindRules::default_for(kind))).collect(),

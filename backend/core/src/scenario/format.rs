@@ -44,6 +44,7 @@ pub enum PolicyChange {
     BorrowPreemption(Option<i32>),
     Rebalance(crate::policy::Rebalance),
     SurplusOrder(crate::policy::SurplusOrder),
+    Backfill(crate::policy::Backfill),
     NominationTimeout(i64),
     MaxEvictionsPerDay(u32),
     /// For every kind.
@@ -78,6 +79,7 @@ impl PolicyChange {
             Self::BorrowPreemption(max) => policy.borrow_preemption_max_priority = *max,
             Self::Rebalance(mode) => policy.rebalance = *mode,
             Self::SurplusOrder(order) => policy.surplus_order = *order,
+            Self::Backfill(backfill) => policy.backfill = *backfill,
             Self::NominationTimeout(secs) => policy.nomination_timeout_secs = *secs,
             Self::MaxEvictionsPerDay(count) => policy.max_evictions_per_job_per_day = *count,
             Self::Grace(secs) => {
@@ -316,7 +318,8 @@ pub enum Expectation {
     Loans(Vec<(String, Amount)>),
     Lent(Vec<(String, Amount)>),
     EvictionsTotal(Bound),
-    Eta(Vec<String>),
+    /// Seconds from now; `None` = unknown.
+    Eta(Vec<(String, Option<Bound>)>),
     Numbers(Vec<(String, Vec<(String, Bound)>)>),
     PoolMode(Vec<(Option<String>, PoolMode)>),
     PlanAgainIsEmpty,

@@ -62,11 +62,7 @@ pub(super) fn judge(expectation: &E, facts: &StepFacts<'_>, at: Pos) -> Met {
         E::EvictionsTotal(bound) => {
             number("evictions_total", *bound, count(facts.world.cluster.evictions.len()), &plain)
         }
-        E::Eta(names) => miss(
-            format!("eta of {}", names.join(", ")),
-            "a planned start",
-            "this version plans no starts ahead, so no eta can be evaluated",
-        ),
+        E::Eta(wanted) => amounts::eta(wanted, facts, at),
         E::PlanAgainIsEmpty if facts.settled_at_once => Ok(()),
         E::PlanAgainIsEmpty => {
             miss("plan_again_is_empty", "a second plan that changes nothing", "it changed things")

@@ -13,6 +13,7 @@ mod evictions;
 mod index;
 mod needless;
 mod order;
+mod planned;
 mod project;
 mod quota;
 mod records;
@@ -80,5 +81,6 @@ pub fn violations(snapshot: &Snapshot, plan: &Plan) -> Vec<Violation> {
     quota::judge(&index, plan, &mut found);
     order::judge(&index, plan, &mut found);
     answers::judge(&index, plan, &mut found);
+    planned::judge(&index, plan, &mut found);
     found
 }

@@ -4,18 +4,20 @@
 //! Reasons are read off the state after the last decision, so that the same state always gives the same
 //! reason. Nothing is decided here.
 
+use super::backfill::Backlog;
 use super::bounds::{Bounds, ceil_gpus, gpu_numbers, obstacle, over_cap};
 use super::ledger::Short;
 use super::line::Lines;
 use super::outlook::{Outlooks, Search, leaving_secs};
 use super::problem::Problem;
-use super::serve::{Notes, pools_in_order};
+use super::serve::{Desk as Served, Notes, pools_in_order};
 use super::space::Count;
 use super::state::{QueueLimit, State};
+use super::timeline::last_to_leave;
 use crate::id::JobId;
 use crate::job::GpuAsk;
 use crate::queue::QueueState;
-use crate::reason::{Explanation, Help, Obstacle, ReasonCode};
+use crate::reason::{ExpectedStart, Explanation, Help, Obstacle, ReasonCode};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 
@@ -33,9 +35,10 @@ pub(super) fn explain_all(
     state: &State<'_, '_>,
     bounds: &mut Bounds,
     lines: &Lines,
-    notes: &[Notes],
+    served: &Served,
 ) -> Vec<(JobId, Explanation)> {
     let problem = state.problem;
+    let notes = &served.notes;
     let mut desk = Desk { state, bounds, outlooks: Outlooks::new(state) };
     // Those who are alike wait for the same reasons.
     let mut of_kind: Vec<Option<Vec<Found>>> = vec![None; lines.kinds];
@@ -58,19 +61,29 @@ pub(super) fn explain_all(
                 .get_or_insert_with(|| desk.obstacles(job, &notes[head.unwrap_or(job)]))
                 .clone(),
         };
-        explained.push((job, explanation(found, *position)));
+        let expected = match &state.jobs[job].nominated {
+            Some(holds) => last_to_leave(state, holds).map(|at| ExpectedStart::Leaving { at }),
+            None => expected_start(&served.backlog, job, head),
+        };
+        explained.push((job, explanation(found, *position, expected)));
     }
     explained.sort_unstable_by_key(|(job, _)| *job);
     explained.into_iter().map(|(job, explanation)| (problem.jobs[job].job.id, explanation)).collect()
 }
 
-fn explanation(mut found: Vec<Found>, position: u32) -> Explanation {
+/// Those behind the head of their line come after it.
+fn expected_start(backlog: &Backlog, job: usize, head: Option<usize>) -> Option<ExpectedStart> {
+    let behind = head.filter(|&head| head != job).and_then(|head| backlog.expected(head));
+    backlog.expected(job).or_else(|| behind.map(|_| ExpectedStart::BehindPlanned { jobs: 1 }))
+}
+
+fn explanation(mut found: Vec<Found>, position: u32, expected_start: Option<ExpectedStart>) -> Explanation {
     if found.is_empty() {
         found.push((obstacle(ReasonCode::BehindOthers, None, BTreeMap::new()), Help::Wait));
     }
     let (main, help) = found.remove(0);
     let others = found.into_iter().map(|(obstacle, _)| obstacle).collect();
-    Explanation { main, others, help: Some(help), position }
+    Explanation { main, others, help: Some(help), position, expected_start }
 }
 
 impl Desk<'_, '_, '_> {
@@ -146,7 +159,9 @@ impl Desk<'_, '_, '_> {
         let class = &problem.classes[row.class];
         let outlook = self.outlooks.of(state, row.class, pool);
         match outlook.open {
-            Search::Found if state.quota(job, pool, row.base_milli).is_ok() => return None,
+            Search::Found if state.quota(job, pool, row.base_milli).is_ok() => {
+                return notes.behind_planned.then(|| behind_planned(notes.would_pass_secs));
+            }
             Search::Found if state.quota_later(job, pool, row.base_milli).is_err() => return None,
             Search::Found => return Some(waiting_for_evictions(self.outlooks.leaving_secs(state, pool))),
             Search::OutOfBudget => return Some(out_of_budget()),
@@ -287,6 +302,13 @@ fn protected(state: &State<'_, '_>, until: DateTime<Utc>, held_milli: Option<i64
     numbers.insert("wait_secs".to_owned(), secs);
     let protected = obstacle(ReasonCode::WaitingForEvictions, Some("minimum_run_time"), numbers);
     (protected, Help::WaitForLeaving { secs })
+}
+
+/// There is space, and it is kept for somebody whose start is planned.
+fn behind_planned(would_pass_secs: Option<i64>) -> Found {
+    let numbers = would_pass_secs.map(|secs| ("planned_in_secs".to_owned(), secs)).into_iter().collect();
+    let help = would_pass_secs.map_or(Help::Wait, |secs| Help::SetTimeLimit { secs });
+    (obstacle(ReasonCode::BehindOthers, Some("planned_start_ahead"), numbers), help)
 }
 
 fn out_of_budget() -> Found {

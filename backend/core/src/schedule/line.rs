@@ -46,6 +46,8 @@ struct Alike<'a> {
     preemptible: bool,
     evict_others: bool,
     held: bool,
+    /// Decides who passes a planned start.
+    time_limit_secs: Option<i64>,
     /// Where the queue limits each user.
     user: Option<UserId>,
     max_replicas: u32,
@@ -198,6 +200,7 @@ fn alike<'p>(problem: &'p Problem<'_>, job: usize) -> Alike<'p> {
         preemptible: row.job.preemptible,
         evict_others: row.job.evict_others,
         held: row.job.held,
+        time_limit_secs: row.job.time_limit_secs,
         user: queue.and_then(|queue| queue.max_running_jobs_per_user).map(|_| row.job.user),
         max_replicas: row.job.max_replicas,
     }

@@ -3,6 +3,7 @@
 //! A plan is a proposal. Nothing here does I/O, reads a clock, draws a random number, or trusts that a
 //! plan will be applied.
 
+mod backfill;
 mod bounds;
 mod bracket;
 pub mod check;
@@ -35,6 +36,7 @@ pub mod snapshot;
 mod space;
 mod state;
 mod summary;
+mod timeline;
 mod victims;
 
 use bounds::Bounds;
@@ -94,14 +96,18 @@ pub fn plan_watched(snapshot: &Snapshot, mut over: impl FnMut(Phase)) -> Plan {
     // 6. Explain each wait.
     state.space.settle(&problem);
     debug_assert!(state.space.open.index_is_true(&problem) && state.space.later.index_is_true(&problem));
-    let waiting = explain::explain_all(&state, &mut bounds, &lines, &desk.notes);
+    let waiting = explain::explain_all(&state, &mut bounds, &lines, &desk);
     over(Phase::Explain);
 
     // 7. Attribute loans to lenders, and say when to look again.
+    if let Some(at) = desk.backlog.starves_at {
+        state.look_again(at);
+    }
     let plan = Plan {
         starts: draft::starts(&state),
         reclaims: desk.draft.reclaims,
         dropped: desk.draft.dropped,
+        planned: desk.backlog.planned(&state),
         waiting,
         loans: summary::loans(&state),
         pool_modes: summary::pool_modes(&state),

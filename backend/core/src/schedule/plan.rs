@@ -20,6 +20,9 @@ pub struct Plan {
     pub reclaims: Vec<Reclaim>,
     /// Nominations that end without a start.
     pub dropped: Vec<DroppedNomination>,
+    /// Space that is kept for the first jobs that wait, in the order of service.
+    #[serde(default)]
+    pub planned: Vec<PlannedStart>,
     /// One explanation for each pending job that does not start.
     pub waiting: Vec<(JobId, Explanation)>,
     /// Who borrows from whom once the plan is applied.
@@ -37,6 +40,17 @@ pub struct Start {
     pub members: Vec<Placement>,
     /// True: members are added to a running elastic job; no new run begins.
     pub grow: bool,
+}
+
+/// Space that later jobs keep clear of, unless they end before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedStart {
+    pub job: JobId,
+    pub pool: PoolId,
+    /// `None` = unknown: the job starves.
+    pub at: Option<DateTime<Utc>>,
+    /// Empty where the start lies too far ahead to keep anybody out.
+    pub members: Vec<Placement>,
 }
 
 /// Victims asked to leave together, for one asking job (or none, for drains and lowered quotas).

@@ -405,6 +405,13 @@ impl<'a> Problem<'a> {
         (hold.slices.len() == placement.gpus.len()).then_some(hold)
     }
 
+    /// All GPUs of a node.
+    pub(super) fn whole_node(&self, node: usize) -> Hold {
+        let slices =
+            self.nodes[node].gpus().map(|gpu| Slice { gpu, milli: 1_000, memory: self.gpus[gpu].memory });
+        Hold { node, slices: slices.collect(), cpu: 0, memory: 0 }
+    }
+
     /// Back to ids.
     pub(super) fn placement(&self, index: u32, hold: &Hold) -> Placement {
         let gpus = hold.slices.iter().map(|slice| GpuSlice {

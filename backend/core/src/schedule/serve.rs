@@ -3,15 +3,18 @@
 //! Of several acceptable pools: idle before eviction, inside guarantee before loan, then the job's own
 //! order (rule 5.1). This module does not say who is next.
 
+use super::backfill::Backlog;
 use super::draft::Draft;
 use super::fit::{self, Among, Budget, OutOfBudget};
 use super::herd::Herds;
+use super::ledger::Short;
 use super::nominate;
 use super::problem::{Hold, Problem};
 use super::rights::{self, Evictor};
 use super::space::{Count, View};
 use super::state::State;
 use super::victims::{Found, Search};
+use crate::reason::ExpectedStart;
 use chrono::{DateTime, Utc};
 
 /// Steps of one search for a place, and of one for victims.
@@ -40,6 +43,10 @@ pub(super) struct Notes {
     pub(super) protected_until: Option<DateTime<Utc>>,
     /// What all possible victims hold together.
     pub(super) takeable_milli: i64,
+    /// There is space, kept for planned starts before which the job would not have ended.
+    pub(super) behind_planned: bool,
+    /// Ending in so many seconds, it would pass them.
+    pub(super) would_pass_secs: Option<i64>,
 }
 
 /// Everything that serving needs beside the state.
@@ -50,6 +57,9 @@ pub(super) struct Desk {
     /// then a new round begins.
     no_open: Vec<u32>,
     round: u32,
+    /// The same beside what is kept for planned starts: the round, the backlog's version, and how many bound.
+    no_beside: Vec<(u32, u32, usize)>,
+    pub(super) backlog: Backlog,
     herds: Herds,
     victim_steps: Budget,
     /// By job: notes of the last attempt.
@@ -67,6 +77,8 @@ impl Desk {
         Self {
             draft: Draft::default(),
             no_open: vec![0; problem.classes.len() * problem.pools.len()],
+            no_beside: vec![(0, 0, 0); problem.classes.len() * problem.pools.len()],
+            backlog: Backlog::new(),
             round: 1,
             herds: Herds::default(),
             victim_steps: Budget::new(ALL_VICTIM_STEPS),
@@ -82,6 +94,14 @@ impl Desk {
         if state.queue_limit(job, Count::Later).is_some() {
             return Served::Blocked;
         }
+        let served = self.serve_now(state, job);
+        if served == Served::Blocked {
+            self.plan_ahead(state, job);
+        }
+        served
+    }
+
+    fn serve_now(&mut self, state: &mut State<'_, '_>, job: usize) -> Served {
         let pools = pools_in_order(state, job);
         let startable = state.queue_limit(job, Count::Both).is_none();
         for &pool in pools.iter().filter(|_| startable) {
@@ -116,12 +136,60 @@ impl Desk {
         if never || state.quota(job, pool, row.base_milli).is_err() || self.no_open[known] == self.round {
             return None;
         }
+        let (round, version) = (self.round, self.backlog.version);
+        let in_the_way = self.backlog.in_the_way(state, job, pool);
+        let (starts, first) = (in_the_way.starts, in_the_way.first);
+        let failed = self.no_beside[known];
+        if starts > 0 && failed.0 == round && failed.1 == version && failed.2 <= starts {
+            self.note_behind_planned(state, job, first);
+            return None;
+        }
+        let kept: Vec<Hold> = in_the_way.holds.into_iter().cloned().collect();
+        for hold in &kept {
+            state.space.open.change(state.problem, hold, -1);
+        }
         state.space.open.settle(state.problem);
         let found = self.place(state, &state.space.open, job, pool);
-        if found.is_none() {
-            self.no_open[known] = self.round;
+        for hold in &kept {
+            state.space.open.change(state.problem, hold, 1);
+        }
+        match (&found, starts) {
+            (None, 0) => self.no_open[known] = round,
+            (None, _) => {
+                self.no_beside[known] = (round, version, starts);
+                self.note_behind_planned(state, job, first);
+            }
+            (Some(_), _) => {}
         }
         found
+    }
+
+    /// Whether there is space but for what is kept is read off the settled state, when reasons are.
+    fn note_behind_planned(&mut self, state: &State<'_, '_>, job: usize, first: Option<DateTime<Utc>>) {
+        self.notes[job].behind_planned = true;
+        self.notes[job].would_pass_secs =
+            first.map(|at| (at - state.problem.now).num_seconds()).filter(|&secs| secs > 0);
+    }
+
+    /// The first who wait for others' work to end get planned starts. A team at its own cap waits for itself: nobody
+    /// is kept out for it.
+    fn plan_ahead(&mut self, state: &State<'_, '_>, job: usize) {
+        if state.queue_limit(job, Count::Both).is_some() {
+            return;
+        }
+        // An owner whose victims are protected has its space held already.
+        if let Some(at) = self.notes[job].protected_until {
+            self.backlog.expect(job, ExpectedStart::Leaving { at });
+            return;
+        }
+        let row = &state.problem.jobs[job];
+        let has_quota = |&pool: &usize| {
+            let never = row.base_inside_only && !state.never_fits(job, pool, row.base_milli);
+            !never && !matches!(state.quota_later(job, pool, row.base_milli), Err(Short::Cap { .. }))
+        };
+        if let Some(pool) = pools_in_order(state, job).into_iter().find(has_quota) {
+            self.backlog.plan(state, job, pool);
+        }
     }
 
     fn place(&mut self, state: &State<'_, '_>, view: &View, job: usize, pool: usize) -> Option<Vec<Hold>> {
@@ -157,26 +225,41 @@ impl Desk {
             may_overshoot: false,
             as_of: problem.now,
         };
+        // Nobody evicts for space that is kept for a planned start, nor takes it.
+        let kept: Vec<Hold> = self.backlog.in_the_way(state, job, pool).holds.into_iter().cloned().collect();
+        for hold in &kept {
+            state.space.later.change(problem, hold, -1);
+        }
+        let found = self.find_room(state, &evictor, protected);
+        for hold in &kept {
+            state.space.later.change(problem, hold, 1);
+        }
+        found.map_or(Served::Blocked, |found| self.commit(state, &evictor, &found))
+    }
+
+    fn find_room(
+        &mut self,
+        state: &mut State<'_, '_>,
+        evictor: &Evictor,
+        protected: &mut Vec<Evictor>,
+    ) -> Option<Found> {
+        let problem = state.problem;
+        let (job, pool) = (evictor.job, evictor.pool);
+        let row = &problem.jobs[job];
         // Those who are leaving anyway may make enough room: nobody else is asked (C-23, C-58).
         let has_quota = state.quota_later(job, pool, row.base_milli).is_ok();
         if has_quota {
             state.space.later.settle(problem);
         }
         if has_quota && let Some(holds) = self.place(state, &state.space.later, job, pool) {
-            if level.is_none() || problem.is_cpu_only(row.class) {
-                return Served::Blocked;
-            }
-            return self.commit(state, &evictor, &Found::without_victims(holds));
+            let promised = evictor.inside && !problem.is_cpu_only(row.class);
+            return promised.then(|| Found::without_victims(holds));
         }
-        match self.search(state, evictor) {
-            Some(found) => self.commit(state, &evictor, &found),
-            None => {
-                if self.notes[job].protected_until.is_some() {
-                    protected.push(evictor);
-                }
-                Served::Blocked
-            }
+        let found = self.search(state, *evictor);
+        if found.is_none() && self.notes[job].protected_until.is_some() {
+            protected.push(*evictor);
         }
+        found
     }
 
     fn search(&mut self, state: &mut State<'_, '_>, evictor: Evictor) -> Option<Found> {

@@ -96,6 +96,10 @@ fn detail(detail: &str) -> Option<(&'static str, &'static str)> {
         "job_held" => ("The job is held: release it to let it start", "作业已被挂起：放行后才会启动"),
         "ahead_in_queue" => ("An earlier job of its queue must start first", "同一队列中更早的作业须先启动"),
         "nominated_elsewhere" => ("The free GPUs are reserved for another job", "空闲 GPU 已为其他作业预留"),
+        "planned_start_ahead" => (
+            "The free space is kept for a job that comes first and whose start is planned",
+            "空闲空间已为排在前面且已有计划启动时间的作业保留",
+        ),
         "pool_full" => (
             "The pool is full with work that may not be asked to leave for it",
             "资源池已满，且其中的作业不能为它让位",
@@ -148,6 +152,12 @@ pub fn help(help: &Help) -> Sentence {
         Help::WaitForWindow { secs } => (
             format!("Nothing to do: jobs of its kind may start again in {secs} seconds."),
             format!("无需操作：{secs} 秒后此类作业可以启动。"),
+        ),
+        Help::SetTimeLimit { secs } => (
+            format!(
+                "Set a time limit of at most {secs} seconds: the job could then run before the planned start."
+            ),
+            format!("将时限设为不超过 {secs} 秒：作业即可在该计划启动时间之前运行。"),
         ),
         Help::AcceptPool { pool } => {
             (format!("Accept pool {pool} as well."), format!("同时接受资源池 {pool}。"))

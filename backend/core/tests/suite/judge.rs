@@ -292,6 +292,7 @@ fn explanation(code: ReasonCode) -> reeve_core::reason::Explanation {
         others: Vec::new(),
         help: None,
         position: 1,
+        expected_start: None,
     }
 }
 

@@ -121,6 +121,7 @@ pub(crate) fn help_view(help: Help) -> HelpView {
         Help::WaitForOwnJobs { gpus } => ("wait_for_own_jobs", Some(*gpus), None, None, None),
         Help::OpenQueue => ("open_queue", None, None, None, None),
         Help::WaitForLeaving { secs } => ("wait_for_leaving", None, None, Some(*secs), None),
+        Help::SetTimeLimit { secs } => ("set_time_limit", None, None, Some(*secs), None),
         Help::WaitForWindow { secs } => ("wait_for_window", None, None, Some(*secs), None),
         Help::AcceptPool { pool } => ("accept_pool", None, None, None, Some(pool.0)),
         Help::Wait => ("wait", None, None, None, None),

@@ -56,7 +56,7 @@ fn expectation(name: &str, value: &Node) -> Read<Option<E>> {
         "loans" => E::Loans(pairs(value, amount)?),
         "lent" => E::Lent(pairs(value, amount)?),
         "evictions_total" => E::EvictionsTotal(bound(value, integer::<i64>)?),
-        "eta" => E::Eta(pairs(value, eta)?.into_iter().map(|(name, ())| name).collect()),
+        "eta" => E::Eta(pairs(value, eta)?),
         "numbers" => E::Numbers(pairs(value, |node| pairs(node, |node| bound(node, integer::<i64>)))?),
         "pool_mode" => E::PoolMode(pool_mode(value)?),
         _ if boolean(value)? => E::PlanAgainIsEmpty,
@@ -138,14 +138,12 @@ fn amount(node: &Node) -> Read<Amount> {
     bound(node, thousandths).map(Amount::Total)
 }
 
-fn eta(node: &Node) -> Read<()> {
+/// A duration from now, a bound on it, or `unknown`.
+fn eta(node: &Node) -> Read<Option<Bound>> {
     if text(node).is_ok_and(|word| word == "unknown") {
-        return Ok(());
+        return Ok(None);
     }
-    if matches!(node.value, Value::Map(_)) {
-        return bound(node, duration_secs).map(|_| ());
-    }
-    duration_secs(node).map(|_| ())
+    bound(node, duration_secs).map(Some)
 }
 
 fn pool_mode(node: &Node) -> Read<Vec<(Option<String>, crate::schedule::plan::PoolMode)>> {

@@ -4,7 +4,7 @@ use super::super::format::{PolicyChange as Change, PolicyPatch};
 use super::super::read::{Fields, Read, boolean, duration_secs, integer, list, map, nullable, text, word};
 use super::super::yaml::{FormatError, Key, Node};
 use crate::kind::Kind;
-use crate::policy::{KindOverrides, Rebalance, RuleOverrides, TimeWindow};
+use crate::policy::{Backfill, KindOverrides, Rebalance, RuleOverrides, TimeWindow};
 use crate::priority::PriorityClass;
 
 const KEYS: &[&str] = &[
@@ -41,7 +41,7 @@ pub(super) fn policy(node: &Node) -> Read<PolicyPatch> {
             "grace" => changes.push(Change::Grace(not_negative(value)?)),
             "min_runtime" => changes.push(Change::MinRuntime(not_negative(value)?)),
             "nomination_timeout" => changes.push(Change::NominationTimeout(not_negative(value)?)),
-            "backfill" => backfill(value)?,
+            "backfill" => changes.push(Change::Backfill(backfill(value)?)),
             "consolidation" => boolean(value).map(|_| ())?,
             "max_evictions_per_job_per_day" => changes.push(Change::MaxEvictionsPerDay(integer(value)?)),
             _ => {}
@@ -130,12 +130,21 @@ fn rebalance(node: &Node) -> Read<Rebalance> {
     Ok(Rebalance::On { max_evictions_per_hour: cap })
 }
 
-fn backfill(node: &Node) -> Read<()> {
-    if text(node).is_ok_and(|word| matches!(word, "off" | "on")) {
-        return Ok(());
+/// `off`, `on` or `{planned_jobs: 4, starvation_limit: 12h, window: 24h}`; `starvation_limit: null` = never.
+fn backfill(node: &Node) -> Read<Backfill> {
+    match text(node) {
+        Ok("off") => return Ok(Backfill::Off),
+        Ok("on") => return Ok(Backfill::default()),
+        _ => {}
     }
-    let fields = Fields::of(node, "backfill", &["planned_jobs", "starvation_limit"])?;
-    fields.read("planned_jobs", integer::<u32>)?;
-    fields.read("starvation_limit", not_negative)?;
-    Ok(())
+    let fields = Fields::of(node, "backfill", &["planned_jobs", "starvation_limit", "window"])?;
+    let Backfill::On { planned_jobs, starvation_limit_secs, window_secs } = Backfill::default() else {
+        return Ok(Backfill::Off);
+    };
+    let limit = fields.read("starvation_limit", |node| nullable(node, not_negative))?;
+    Ok(Backfill::On {
+        planned_jobs: fields.or("planned_jobs", planned_jobs, integer)?,
+        starvation_limit_secs: limit.unwrap_or(starvation_limit_secs),
+        window_secs: fields.or("window", window_secs, not_negative)?,
+    })
 }

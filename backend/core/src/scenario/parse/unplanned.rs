@@ -17,7 +17,7 @@ fn walk(node: &Node, in_jobs: bool, found: &mut Vec<String>) {
             for (key, value) in entries {
                 let asks = !matches!(&value.value, Value::Text { text, .. } if text == "off");
                 let unplanned = match key.text.as_str() {
-                    "backfill" | "consolidation" => asks,
+                    "consolidation" => asks,
                     "nvlink" | "datasets" => in_jobs,
                     _ => false,
                 };

@@ -133,6 +133,29 @@ pub(super) fn numbers(wanted: &[(String, Vec<(String, Bound)>)], facts: &StepFac
     Ok(())
 }
 
+pub(super) fn eta(wanted: &[(String, Option<Bound>)], facts: &StepFacts<'_>, at: Pos) -> Met {
+    for (name, bound) in wanted {
+        let id = known(facts.world.job_id(name, at))?;
+        let found = facts.plan.waiting.iter().find(|(waiting, _)| *waiting == id);
+        let Some((_, explanation)) = found else {
+            return miss(format!("eta of {name}"), "a job that waits", super::state_of(facts.world, id));
+        };
+        let expected = explanation.expected_start;
+        let secs = expected
+            .and_then(crate::reason::ExpectedStart::at)
+            .map(|at| (at - facts.world.cluster.snapshot.now).num_seconds());
+        match (bound, secs) {
+            (Some(bound), Some(secs)) => number(format!("eta of {name} in seconds"), *bound, secs, &plain)?,
+            (None, None) => {}
+            (Some(_), None) => {
+                return miss(format!("eta of {name}"), "a known start", format!("{expected:?}"));
+            }
+            (None, Some(secs)) => return miss(format!("eta of {name}"), "unknown", format!("in {secs} s")),
+        }
+    }
+    Ok(())
+}
+
 /// The main reason's number, or else the first of the other obstacles that has one of that name.
 fn lookup(explanation: &crate::reason::Explanation, key: &str) -> Option<i64> {
     std::iter::once(&explanation.main)

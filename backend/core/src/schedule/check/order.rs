@@ -70,7 +70,14 @@ fn asks_the_same(left: &Job, right: &Job) -> bool {
     let ask = |job: &Job| {
         (
             (job.team, job.kind, job.shape, job.min_replicas, job.max_replicas, job.preemptible, job.user),
-            (job.gpu_model.clone(), job.labels.clone(), job.pools.clone(), job.held, job.rdma),
+            (
+                job.gpu_model.clone(),
+                job.labels.clone(),
+                job.pools.clone(),
+                job.held,
+                job.rdma,
+                job.time_limit_secs,
+            ),
             (job.require_topology.clone(), job.prefer_topology.clone(), job.time_limit_secs),
         )
     };
