@@ -145,6 +145,11 @@ impl Backlog {
         self.version += 1;
     }
 
+    /// All that is kept.
+    pub(super) fn holds(&self) -> impl Iterator<Item = &Hold> {
+        self.kept.iter().flat_map(|kept| &kept.holds)
+    }
+
     /// For the plan.
     pub(super) fn planned(&self, state: &State<'_, '_>) -> Vec<PlannedStart> {
         let problem = state.problem;

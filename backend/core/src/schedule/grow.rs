@@ -3,6 +3,7 @@
 //! This module never evicts for growth, and never shrinks: surplus members are the first victims of
 //! those who have a right.
 
+use super::backfill::Backlog;
 use super::fit::{self, Among, Budget};
 use super::ledger::Share;
 use super::problem::Hold;
@@ -18,8 +19,19 @@ const GROW_STEPS: u64 = 200_000;
 /// Who grows next: class band, weighted share, age.
 type Turn = (Reverse<i32>, Share, DateTime<Utc>, JobId, usize);
 
-/// Adds members one by one. `contended[pool]`: a pending job waits for space there.
-pub(super) fn grow(state: &mut State<'_, '_>, contended: &[bool], waiting: &[usize]) {
+/// Adds members one by one. `contended[pool]`: a pending job waits for space there. What is kept for planned starts
+/// stays free.
+pub(super) fn grow(state: &mut State<'_, '_>, contended: &[bool], waiting: &[usize], backlog: &Backlog) {
+    for hold in backlog.holds() {
+        state.space.hide(state.problem, hold);
+    }
+    grow_all(state, contended, waiting);
+    for hold in backlog.holds() {
+        state.space.show(state.problem, hold);
+    }
+}
+
+fn grow_all(state: &mut State<'_, '_>, contended: &[bool], waiting: &[usize]) {
     let claims = Claims::new(state, waiting);
     let mut budget = Budget::new(GROW_STEPS);
     let growing = (0..state.jobs.len()).filter(|&job| may_grow(state, job, contended));

@@ -90,7 +90,7 @@ pub fn plan_watched(snapshot: &Snapshot, mut over: impl FnMut(Phase)) -> Plan {
     // 5. Let elastic jobs grow where nothing pending needs the space.
     let contended = summary::contended(&state, &lines);
     let waiting: Vec<usize> = lines.iter().filter_map(line::Line::head).collect();
-    grow::grow(&mut state, &contended, &waiting);
+    grow::grow(&mut state, &contended, &waiting, &desk.backlog);
     over(Phase::Grow);
 
     // 6. Explain each wait.

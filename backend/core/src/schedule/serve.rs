@@ -146,12 +146,12 @@ impl Desk {
         }
         let kept: Vec<Hold> = in_the_way.holds.into_iter().cloned().collect();
         for hold in &kept {
-            state.space.open.change(state.problem, hold, -1);
+            state.space.hide(state.problem, hold);
         }
         state.space.open.settle(state.problem);
         let found = self.place(state, &state.space.open, job, pool);
         for hold in &kept {
-            state.space.open.change(state.problem, hold, 1);
+            state.space.show(state.problem, hold);
         }
         match (&found, starts) {
             (None, 0) => self.no_open[known] = round,

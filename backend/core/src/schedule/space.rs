@@ -182,6 +182,10 @@ impl Space {
         if count != Count::Now {
             self.later.change(problem, hold, sign);
         }
+        self.open_up(problem, hold);
+    }
+
+    fn open_up(&mut self, problem: &Problem<'_>, hold: &Hold) {
         let node = hold.node;
         self.open.cpu[node] = self.now.cpu[node].min(self.later.cpu[node]);
         self.open.memory[node] = self.now.memory[node].min(self.later.memory[node]);
@@ -191,6 +195,16 @@ impl Space {
             let memory = self.now.gpu_memory[slice.gpu].min(self.later.gpu_memory[slice.gpu]);
             self.open.set_gpu(problem, node, slice.gpu, milli, memory);
         }
+    }
+
+    /// Hides what is kept from those who look at what is open, until [`Space::show`].
+    pub(super) fn hide(&mut self, problem: &Problem<'_>, hold: &Hold) {
+        self.open.change(problem, hold, -1);
+    }
+
+    /// Open is what now and later leave, once more.
+    pub(super) fn show(&mut self, problem: &Problem<'_>, hold: &Hold) {
+        self.open_up(problem, hold);
     }
 
     /// Brings both indexes up to date.

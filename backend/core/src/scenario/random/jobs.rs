@@ -97,4 +97,7 @@ pub(super) fn make_wild(rng: &mut SplitMix, job: &mut Job, pools: &[Pool]) {
     job.evict_others = !rng.one_in(10);
     job.requeue = !rng.one_in(10);
     job.held = rng.one_in(20);
+    if rng.one_in(3) {
+        job.time_limit_secs = Some([300, 1_200, 7_200][rng.below(3) as usize]);
+    }
 }
