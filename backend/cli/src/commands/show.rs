@@ -94,6 +94,9 @@ fn explanation(said: &Value, lang: Language) -> String {
     line("", &said["verdict"]);
     said["others"].as_array().into_iter().flatten().for_each(|other| line("  also: ", other));
     line("  would help: ", &said["help"]);
+    if !said["expected_start"].is_null() {
+        text.push_str(&format!("  expected start: {}\n", cell(&said["expected_start"], sentence)));
+    }
     if !said["position"].is_null() {
         text.push_str(&format!("  position in its queue: {}\n", cell(said, "/position")));
     }

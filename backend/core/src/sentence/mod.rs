@@ -3,6 +3,7 @@
 //! Numbers come from the record; a sentence here invents none.
 
 pub mod eviction;
+pub mod expected;
 pub mod numbers;
 pub mod reason;
 

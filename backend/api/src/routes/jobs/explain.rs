@@ -1,15 +1,16 @@
 //! `GET /jobs/{id}/explain`.
 
-use super::explain_view::{ExplainView, view};
-use super::load::load;
+use super::explain_view::{ExplainView, expected_start_view, view};
+use super::load::{load, resource};
 use crate::app::AppState;
 use crate::extract::Caller;
 use crate::problem::Result;
+use crate::refs::{JobRef, TeamRef};
 use axum::Json;
 use axum::extract::{Path, State};
-use reeve_core::access::Action;
+use reeve_core::access::{Action, Verdict, may};
 use reeve_core::job::JobState;
-use reeve_core::reason::Explanation;
+use reeve_core::reason::{ExpectedStart, Explanation};
 use reeve_store::jobs::show;
 use reeve_store::{StoreError, evictions};
 
@@ -26,11 +27,28 @@ pub(crate) async fn explain(
 ) -> Result<Json<ExplainView>> {
     let job = load(&app, &caller, &id, Action::JobRead).await?;
     if job.state()? != JobState::Queued {
-        return Ok(Json(view(job, None, Vec::new(), Vec::new())));
+        return Ok(Json(view(job, None, None, Vec::new(), Vec::new())));
     }
     let explanation: Option<Explanation> =
         job.reason.clone().map(serde_json::from_value).transpose().map_err(StoreError::from)?;
     let offers = show::offers(&app.store, job.job_id(), MOST_NODES).await?;
     let awaited = evictions::awaited_by(&app.store, job.job_id()).await?;
-    Ok(Json(view(job, explanation, offers, awaited)))
+    let expected_start = explanation.as_ref().and_then(|explanation| explanation.expected_start);
+    let expected_start = match expected_start {
+        Some(start) => Some(expected_start_view(start, basis(&app, &caller, start).await?)),
+        None => None,
+    };
+    Ok(Json(view(job, explanation, expected_start, offers, awaited)))
+}
+
+/// The job whose end is waited for, if the caller may read it.
+async fn basis(app: &AppState, caller: &Caller, start: ExpectedStart) -> Result<Option<JobRef>> {
+    let ExpectedStart::TimeLimit { job, .. } = start else { return Ok(None) };
+    let job = match show::get(&app.store, job).await {
+        Err(StoreError::NotFound) => return Ok(None),
+        found => found?,
+    };
+    let readable = may(&caller.actor, Action::JobRead, &resource(&job)) == Verdict::Allowed;
+    let team = TeamRef { id: job.team_id, slug: job.team_slug, name: job.team_name };
+    Ok(readable.then_some(JobRef { id: job.id, name: job.name, team }))
 }

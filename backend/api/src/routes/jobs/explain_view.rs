@@ -3,7 +3,8 @@
 use crate::refs::{JobRef, NodeRef, PoolRef, TeamRef};
 use crate::routes::sentence_view::SentenceView;
 use chrono::{DateTime, Utc};
-use reeve_core::reason::{Explanation, Help, Obstacle};
+use reeve_core::reason::{ExpectedStart, Explanation, Help, Obstacle};
+use reeve_core::sentence::expected::expected;
 use reeve_core::sentence::reason;
 use reeve_store::evictions::Eviction;
 use reeve_store::jobs::row::JobRow;
@@ -24,6 +25,8 @@ pub(crate) struct ExplainView {
     pub help: Option<HelpView>,
     /// Place in its queue, from 1.
     pub position: Option<u32>,
+    /// When it is expected to start; null where others' work is not what it waits for.
+    pub expected_start: Option<ExpectedStartView>,
     /// The nodes of the pools it accepts, the freest first, at most 20.
     pub evidence: Vec<EvidenceView>,
     pub evictions_awaited: Vec<AwaitedView>,
@@ -61,6 +64,18 @@ pub(crate) struct EvidenceView {
     pub blocked_by: Option<String>,
 }
 
+/// A start that is planned, or why none can be.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct ExpectedStartView {
+    /// Null = unknown.
+    pub at: Option<DateTime<Utc>>,
+    /// `time_limit`, `leaving`, `no_time_limits` or `behind_planned`.
+    pub basis: &'static str,
+    /// Whose end it waits for, if the caller may read it.
+    pub job: Option<JobRef>,
+    pub sentence: SentenceView,
+}
+
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct AwaitedView {
     pub job: JobRef,
@@ -71,6 +86,7 @@ pub(crate) struct AwaitedView {
 pub(crate) fn view(
     job: JobRow,
     explanation: Option<Explanation>,
+    expected_start: Option<ExpectedStartView>,
     offers: Vec<NodeOffer>,
     awaited: Vec<Eviction>,
 ) -> ExplainView {
@@ -97,6 +113,7 @@ pub(crate) fn view(
         others,
         help,
         position,
+        expected_start,
         evidence,
         evictions_awaited,
     }
@@ -108,6 +125,20 @@ pub(crate) fn obstacle(obstacle: Obstacle) -> ObstacleView {
         code: obstacle.code.as_str().to_owned(),
         detail: obstacle.detail,
         numbers: obstacle.numbers,
+    }
+}
+
+pub(super) fn expected_start_view(start: ExpectedStart, job: Option<JobRef>) -> ExpectedStartView {
+    ExpectedStartView {
+        at: start.at(),
+        basis: match start {
+            ExpectedStart::TimeLimit { .. } => "time_limit",
+            ExpectedStart::Leaving { .. } => "leaving",
+            ExpectedStart::NoTimeLimits { .. } => "no_time_limits",
+            ExpectedStart::BehindPlanned { .. } => "behind_planned",
+        },
+        sentence: expected(start, job.as_ref().map(|job| job.name.as_str())).into(),
+        job,
     }
 }
 
