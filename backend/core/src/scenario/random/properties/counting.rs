@@ -37,7 +37,7 @@ pub(super) fn larger_set_than_needed(state: &Snapshot, plan: &Plan) -> Option<Vi
 }
 
 /// P13: no idle GPU beside a waiting job of one GPU that has no promise. The plain profile has no limits:
-/// what is idle and neither promised nor held for an owner is anybody's.
+/// what is idle and neither promised, held for an owner nor kept for a planned start is anybody's.
 pub(super) fn gpu_idles(state: &Snapshot, plan: &Plan) -> Option<Violation> {
     let idle = idle_gpus(state, plan) - held_for_owners(plan);
     let promised: BTreeSet<JobId> = kept(state, plan).chain(new(plan)).map(|(job, _)| job).collect();
@@ -156,6 +156,13 @@ fn idle_gpus(state: &Snapshot, plan: &Plan) -> i64 {
     let held = state.jobs.iter().flat_map(|job| &job.members).flat_map(|member| &member.gpus);
     let mut taken: BTreeSet<GpuId> = held.map(|slice| slice.gpu).collect();
     taken.extend(gpus(kept(state, plan).chain(new(plan))));
+    taken.extend(
+        plan.planned
+            .iter()
+            .flat_map(|planned| &planned.members)
+            .flat_map(|at| &at.gpus)
+            .map(|slice| slice.gpu),
+    );
     let ready = state.nodes.iter().filter(|node| node.state == NodeState::Ready);
     let idle = ready.flat_map(|node| &node.gpus).filter(|gpu| !taken.contains(&gpu.id)).count();
     i64::try_from(idle).unwrap_or(i64::MAX)
