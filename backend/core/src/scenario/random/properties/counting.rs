@@ -152,17 +152,17 @@ fn gpus<'a>(placements: impl Iterator<Item = (JobId, &'a Placement)>) -> impl It
     placements.flat_map(|(_, placement)| &placement.gpus).map(|slice| slice.gpu)
 }
 
+/// Kept for planned starts.
+fn planned_gpus(plan: &Plan) -> impl Iterator<Item = GpuId> + '_ {
+    let members = plan.planned.iter().flat_map(|planned| &planned.members);
+    members.flat_map(|placement| &placement.gpus).map(|slice| slice.gpu)
+}
+
 fn idle_gpus(state: &Snapshot, plan: &Plan) -> i64 {
     let held = state.jobs.iter().flat_map(|job| &job.members).flat_map(|member| &member.gpus);
     let mut taken: BTreeSet<GpuId> = held.map(|slice| slice.gpu).collect();
     taken.extend(gpus(kept(state, plan).chain(new(plan))));
-    taken.extend(
-        plan.planned
-            .iter()
-            .flat_map(|planned| &planned.members)
-            .flat_map(|at| &at.gpus)
-            .map(|slice| slice.gpu),
-    );
+    taken.extend(planned_gpus(plan));
     let ready = state.nodes.iter().filter(|node| node.state == NodeState::Ready);
     let idle = ready.flat_map(|node| &node.gpus).filter(|gpu| !taken.contains(&gpu.id)).count();
     i64::try_from(idle).unwrap_or(i64::MAX)
@@ -199,6 +199,8 @@ fn places(state: &Snapshot, plan: &Plan, evictor: &Job) -> Vec<Vec<Placement>> {
     let mut taken: BTreeSet<GpuId> = staying.map(|slice| slice.gpu).collect();
     let starts = new(plan).filter(|(job, _)| *job != evictor.id);
     taken.extend(gpus(kept(state, plan).chain(starts)));
+    // Nobody takes, or evicts for, what is kept for planned starts.
+    taken.extend(planned_gpus(plan));
     let asks = evictor.shape.gpus.devices() as usize;
     let on_node = |node: &crate::schedule::snapshot::Node| {
         let free = node.gpus.iter().filter(|gpu| !taken.contains(&gpu.id)).take(asks);
