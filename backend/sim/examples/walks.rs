@@ -113,6 +113,20 @@ fn describe(state: &Snapshot) {
             quotas.join("; ")
         );
     }
+    describe_places(state);
+    describe_jobs(state);
+    for found in &state.nominations {
+        println!(
+            "nomination of {} from {} to {}: {:?}",
+            short(found.job),
+            found.created_at,
+            found.expires_at,
+            places(&found.members)
+        );
+    }
+}
+
+fn describe_places(state: &Snapshot) {
     for queue in &state.queues {
         println!(
             "queue {} of {}: {} {} jobs {:?} a user {:?} gpus {:?}",
@@ -141,6 +155,9 @@ fn describe(state: &Snapshot) {
             node.rdma
         );
     }
+}
+
+fn describe_jobs(state: &Snapshot) {
     for job in &state.jobs {
         let members: Vec<String> = job
             .members
@@ -183,15 +200,6 @@ fn describe(state: &Snapshot) {
             job.evict_others,
             job.held,
             job.evictions_in_last_day
-        );
-    }
-    for found in &state.nominations {
-        println!(
-            "nomination of {} from {} to {}: {:?}",
-            short(found.job),
-            found.created_at,
-            found.expires_at,
-            places(&found.members)
         );
     }
 }

@@ -1276,6 +1276,18 @@ export interface components {
             node: components["schemas"]["NodeRef"];
             pool: components["schemas"]["PoolRef"];
         };
+        /** @description A start that is planned, or why none can be. */
+        ExpectedStartView: {
+            /**
+             * Format: date-time
+             * @description Null = unknown.
+             */
+            at?: string | null;
+            /** @description `time_limit`, `leaving`, `no_time_limits` or `behind_planned`. */
+            basis: string;
+            job?: components["schemas"]["JobRef"] | null;
+            sentence: components["schemas"]["SentenceView"];
+        };
         ExplainView: {
             /**
              * Format: date-time
@@ -1285,6 +1297,7 @@ export interface components {
             evictions_awaited: components["schemas"]["AwaitedView"][];
             /** @description The nodes of the pools it accepts, the freest first, at most 20. */
             evidence: components["schemas"]["EvidenceView"][];
+            expected_start?: components["schemas"]["ExpectedStartView"] | null;
             help?: components["schemas"]["HelpView"] | null;
             job: components["schemas"]["JobRef"];
             /** @description All other obstacles, in the fixed order. */

@@ -31,7 +31,7 @@ fn add(report: &mut Report, cycle: Cycle) -> Cycle {
     }
     if cycle.size == Size::LARGE {
         for (phase, ms) in &cycle.phases {
-            report.add(&case, &format!("{phase:?}_cpu_ms").to_lowercase(), *ms, Target::None);
+            report.add(&case, format!("{phase:?}_cpu_ms").to_lowercase(), *ms, Target::None);
         }
     }
     cycle

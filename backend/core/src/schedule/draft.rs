@@ -6,7 +6,7 @@ use super::plan::{DroppedNomination, Eviction, EvictionRecord, Reclaim, RunnerUp
 use super::rights::Evictor;
 use super::score::{UnitKey, lost_gpu_secs, tier};
 use super::state::State;
-use super::victims::{Chosen, Found, Unit};
+use super::unit::{Chosen, Found, Unit};
 use crate::eviction::EvictionCause;
 use crate::units::MilliGpu;
 use chrono::{DateTime, TimeDelta, Utc};

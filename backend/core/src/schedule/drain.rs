@@ -7,7 +7,7 @@ use super::draft::{self, Draft};
 use super::fit::{self, Among, Budget};
 use super::score::{lost_gpu_secs, tier};
 use super::state::State;
-use super::victims::Unit;
+use super::unit::Unit;
 use crate::eviction::EvictionCause;
 use crate::node::NodeState;
 use std::cmp::Reverse;

@@ -8,7 +8,7 @@
 use super::rights::{Evictor, Right, Terms, Verdict, right};
 use super::score::UnitKey;
 use super::state::State;
-use super::victims::Unit;
+use super::unit::Unit;
 use chrono::{DateTime, Utc};
 
 /// One unit. In the key, right, overshoot and share are left open: they are the asker's.

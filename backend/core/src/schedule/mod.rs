@@ -37,6 +37,7 @@ mod space;
 mod state;
 mod summary;
 mod timeline;
+mod unit;
 mod victims;
 
 use bounds::Bounds;

@@ -7,7 +7,7 @@ use super::herd::{Herds, Offer};
 use super::rights::{Evictor, Verdict, right, terms, victim_share};
 use super::score::UnitKey;
 use super::state::State;
-use super::victims::Unit;
+use super::unit::Unit;
 use crate::policy::Rebalance;
 use chrono::{DateTime, Utc};
 use std::cmp::Reverse;

@@ -11,7 +11,7 @@ use super::rights::Evictor;
 use super::snapshot::Nomination;
 use super::space::Count;
 use super::state::State;
-use super::victims::Found;
+use super::unit::Found;
 use crate::eviction::EvictionCause;
 use crate::id::JobId;
 use crate::queue::QueueState;

@@ -5,7 +5,7 @@
 
 use super::ledger::Share;
 use super::state::State;
-use super::victims::Unit;
+use super::unit::Unit;
 use crate::eviction::EvictionCause;
 use crate::policy::{PreemptWithinTeam, Rebalance, ReclaimMode};
 use crate::priority::Priority;

@@ -6,7 +6,7 @@
 use super::ledger::Share;
 use super::rights::Right;
 use super::state::State;
-use super::victims::Unit;
+use super::unit::Unit;
 use crate::eviction::EvictionCause;
 use crate::job::CheckpointMode;
 use crate::policy::SurplusOrder;
@@ -49,7 +49,7 @@ impl UnitKey {
             priority: row.job.priority.0,
             lost_gpu_secs: lost_gpu_secs(state, unit),
             started: Reverse(row.started_at),
-            last_in_line: state.jobs[unit.job].fresh.then(|| Reverse((row.job.submitted_at, unit.job))),
+            last_in_line: state.jobs[unit.job].fresh.then_some(Reverse((row.job.submitted_at, unit.job))),
             unit,
         }
     }
@@ -102,6 +102,9 @@ pub(super) fn lost_gpu_secs(state: &State<'_, '_>, unit: Unit) -> i64 {
     secs.saturating_mul(milli) / 1_000
 }
 
+/// Latest start first; starts of this plan, latest in line, before all.
+type Started = (Reverse<DateTime<Utc>>, Option<Reverse<(DateTime<Utc>, usize)>>);
+
 /// A set of victims that makes the room on its own. Less = better.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SetKey {
@@ -115,7 +118,7 @@ pub(super) struct SetKey {
     priority: i32,
     lost_gpu_secs: i64,
     count: usize,
-    started: Vec<(Reverse<DateTime<Utc>>, Option<Reverse<(DateTime<Utc>, usize)>>)>,
+    started: Vec<Started>,
     units: Vec<Unit>,
     node: usize,
 }

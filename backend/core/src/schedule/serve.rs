@@ -13,7 +13,8 @@ use super::problem::{Hold, Problem};
 use super::rights::{self, Evictor};
 use super::space::{Count, View};
 use super::state::State;
-use super::victims::{Found, Search};
+use super::unit::Found;
+use super::victims::Search;
 use crate::reason::ExpectedStart;
 use chrono::{DateTime, Utc};
 

@@ -12,6 +12,7 @@ const SEED: u64 = 20_261_130;
 const WALKS: u64 = 150;
 const STEPS: u32 = 40;
 
+#[expect(clippy::disallowed_methods, reason = "a test may be told where to walk")]
 fn number(name: &str, default: u64) -> u64 {
     let text = std::env::var(name).ok();
     text.map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")))

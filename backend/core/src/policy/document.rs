@@ -1,0 +1,144 @@
+//! The policy document: one versioned text that holds all rules.
+//!
+//! It only says what is wanted; who obeys is the planner's business.
+
+use super::kind_rules::KindRules;
+use super::layers::KindOverrides;
+use crate::kind::Kind;
+use crate::priority::PriorityClass;
+use crate::text_enum;
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+text_enum! {
+    /// Whose loans an owner inside its guarantee may recall.
+    ReclaimMode {
+        Any = "any",
+        LowerPriority = "lower_priority",
+        Off = "off",
+    }
+}
+
+text_enum! {
+    /// Whom a job may preempt inside its own team.
+    PreemptWithinTeam {
+        Lower = "lower",
+        LowerOrNewerEqual = "lower_or_newer_equal",
+        Off = "off",
+    }
+}
+
+text_enum! {
+    /// How surplus is handed out.
+    SurplusOrder {
+        /// By priority class band, then weighted share, then age.
+        Bands = "bands",
+        /// By weighted share, then age.
+        ShareOnly = "share_only",
+    }
+}
+
+/// The rules the planner follows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Policy {
+    pub reclaim: ReclaimMode,
+    pub preempt_within_team: PreemptWithinTeam,
+    /// Highest priority that a borrower may preempt across teams; `None` = off.
+    pub borrow_preemption_max_priority: Option<i32>,
+    pub rebalance: Rebalance,
+    pub surplus_order: SurplusOrder,
+    pub backfill: Backfill,
+    pub nomination_timeout_secs: i64,
+    pub max_evictions_per_job_per_day: u32,
+    pub kinds: BTreeMap<Kind, KindRules>,
+    /// Teams' own rules, by slug; they hold for the teams below too.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub team_rules: BTreeMap<String, KindOverrides>,
+    /// Queues' own rules, by slug.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub queue_rules: BTreeMap<String, KindOverrides>,
+}
+
+/// Rebalancing running surplus by eviction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "mode")]
+pub enum Rebalance {
+    Off,
+    On { max_evictions_per_hour: Option<u32> },
+}
+
+/// Planned starts for the first jobs that wait for space, and what may pass them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "mode")]
+pub enum Backfill {
+    /// Nobody's space is kept: whoever fits starts.
+    Off,
+    On {
+        /// So many waiting jobs of each pool get a planned start.
+        #[serde(default = "planned_jobs")]
+        planned_jobs: u32,
+        /// A job that has waited so long without a known start keeps the space it is likeliest to get; `None` = never.
+        #[serde(default = "starvation_limit_secs")]
+        starvation_limit_secs: Option<i64>,
+        /// A start that is planned later than this keeps nobody out.
+        #[serde(default = "window_secs")]
+        window_secs: i64,
+    },
+}
+
+const fn planned_jobs() -> u32 {
+    4
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "serde wants the field's type")]
+const fn starvation_limit_secs() -> Option<i64> {
+    Some(12 * 3_600)
+}
+
+const fn window_secs() -> i64 {
+    86_400
+}
+
+impl Default for Backfill {
+    fn default() -> Self {
+        Self::On {
+            planned_jobs: planned_jobs(),
+            starvation_limit_secs: starvation_limit_secs(),
+            window_secs: window_secs(),
+        }
+    }
+}
+
+impl Policy {
+    /// How long a promise outlasts the last grace: never nothing, or it would end as it is given.
+    #[must_use]
+    pub fn nomination_timeout(&self) -> TimeDelta {
+        TimeDelta::seconds(self.nomination_timeout_secs.max(1))
+    }
+
+    /// The installation's rules of a kind.
+    #[must_use]
+    pub fn rules(&self, kind: Kind) -> KindRules {
+        self.kinds.get(&kind).cloned().unwrap_or_else(|| KindRules::default_for(kind))
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            reclaim: ReclaimMode::Any,
+            preempt_within_team: PreemptWithinTeam::Lower,
+            borrow_preemption_max_priority: Some(PriorityClass::Low.value().0),
+            rebalance: Rebalance::Off,
+            surplus_order: SurplusOrder::Bands,
+            backfill: Backfill::default(),
+            nomination_timeout_secs: 900,
+            max_evictions_per_job_per_day: 3,
+            kinds: Kind::ALL.iter().map(|&kind| (kind, KindRules::default_for(kind))).collect(),
+            team_rules: BTreeMap::new(),
+            queue_rules: BTreeMap::new(),
+        }
+    }
+}
