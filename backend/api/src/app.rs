@@ -4,6 +4,7 @@ use crate::auth::callers::Callers;
 use crate::auth::keys::Keys;
 use crate::auth::password::Passwords;
 use crate::extract::{AuthKind, Caller};
+use crate::installation::Installation;
 use crate::layers::rate_limit::RateLimit;
 use crate::problem::{Code, Problem, Result};
 use crate::routes::metrics::show::GaugeCache;
@@ -62,6 +63,7 @@ pub struct AppState {
     /// What-if questions take a core each: one at a time.
     pub(crate) what_if: Arc<tokio::sync::Semaphore>,
     pub(crate) gauges: Arc<GaugeCache>,
+    pub(crate) installation: Arc<Installation>,
 }
 
 impl AppState {
@@ -78,6 +80,7 @@ impl AppState {
             passwords: Arc::default(),
             callers: Arc::default(),
             gauges: Arc::default(),
+            installation: Arc::default(),
             rate_limit: Arc::new(rate_limit),
             what_if: Arc::new(tokio::sync::Semaphore::new(1)),
             settings: Arc::new(settings),

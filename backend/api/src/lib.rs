@@ -8,6 +8,7 @@ mod auth;
 pub mod bootstrap;
 mod console;
 pub mod extract;
+mod installation;
 mod layers;
 pub mod openapi;
 mod openapi_words;

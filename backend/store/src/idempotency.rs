@@ -23,6 +23,16 @@ pub struct IdempotencyKey {
     pub request_hash: Vec<u8>,
 }
 
+impl IdempotencyKey {
+    /// What a stored row means for this request.
+    pub(crate) fn known(&self, hash: &[u8], status: i16, headers: serde_json::Value, body: Vec<u8>) -> Known {
+        if hash != self.request_hash {
+            return Known::Other;
+        }
+        Known::Same(StoredReply { status: u16::try_from(status).unwrap_or(200), headers, body })
+    }
+}
+
 /// A reply as it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredReply {
@@ -54,15 +64,9 @@ pub async fn find(store: &Store, key: &IdempotencyKey) -> Result<Known, StoreErr
     )
     .fetch_optional(store.pool())
     .await?;
-    Ok(match row {
-        None => Known::New,
-        Some(row) if row.request_hash == key.request_hash => Known::Same(StoredReply {
-            status: u16::try_from(row.status).unwrap_or(200),
-            headers: row.response_headers,
-            body: row.response,
-        }),
-        Some(_) => Known::Other,
-    })
+    Ok(row.map_or(Known::New, |row| {
+        key.known(&row.request_hash, row.status, row.response_headers, row.response)
+    }))
 }
 
 /// Keeps the reply, in the effect's transaction.

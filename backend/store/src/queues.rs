@@ -9,11 +9,12 @@ use crate::write_tx::{NewEvent, WriteTx};
 use chrono::{DateTime, Utc};
 use reeve_core::id::{QueueId, TeamId};
 use reeve_core::queue::{QueueOrder, QueueState};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// A queue with its team's names.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
 pub struct Queue {
     pub id: Uuid,
     pub slug: String,
@@ -133,24 +134,6 @@ pub async fn find(store: &Store, name: &str) -> Result<Queue, StoreError> {
     Ok(select_queues!("where q.deleted_at is null and (q.slug = $1 or q.id = $2)", name, id)
         .fetch_one(store.pool())
         .await?)
-}
-
-/// All open, held and draining queues of these teams, the oldest of a team first, and those with these slugs or
-/// ids: what a batch of submissions may name.
-///
-/// # Errors
-/// [`StoreError::Unavailable`].
-pub async fn of_teams(store: &Store, teams: &[Uuid], names: &[String]) -> Result<Vec<Queue>, StoreError> {
-    let ids: Vec<Uuid> = names.iter().filter_map(|name| name.parse().ok()).collect();
-    Ok(select_queues!(
-        "where q.deleted_at is null and (q.team_id = any($1) or q.slug = any($2) or q.id = any($3))
-         order by q.created_at, q.id",
-        teams,
-        names,
-        &ids
-    )
-    .fetch_all(store.pool())
-    .await?)
 }
 
 /// What these queues hold, one row each that holds anything.

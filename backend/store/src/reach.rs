@@ -1,9 +1,8 @@
-//! The biggest that each pool offers, and the topology levels that nodes name: facts for admitting a submission.
+//! The biggest that each pool offers: a fact for admitting a submission. It says nothing of what is free.
 
 use crate::connect::Store;
 use crate::error::StoreError;
 use reeve_core::job_spec::admit::PoolReach;
-use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// A pool's reach with its id.
@@ -51,17 +50,4 @@ pub async fn pools(store: &Store) -> Result<Vec<Reach>, StoreError> {
             },
         })
         .collect())
-}
-
-/// The topology levels that any node names.
-///
-/// # Errors
-/// [`StoreError::Unavailable`].
-pub async fn topology_levels(store: &Store) -> Result<BTreeSet<String>, StoreError> {
-    let levels = sqlx::query_scalar!(
-        r#"select distinct jsonb_object_keys(topology) as "level!" from nodes where state <> 'removed'"#
-    )
-    .fetch_all(store.pool())
-    .await?;
-    Ok(levels.into_iter().collect())
 }

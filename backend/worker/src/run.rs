@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use rand::Rng;
 use reeve_core::clock::SharedClock;
 use reeve_store::{Store, beat, signal};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// How often the loops look by themselves.
@@ -97,7 +97,7 @@ async fn schedule_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cance
     while !cancel.is_cancelled() {
         // What changes from here on wakes the next step.
         woken.borrow_and_update();
-        let now = clock.now();
+        let (now, began) = (clock.now(), Instant::now());
         let pause = match scheduler.step(now).await {
             Ok(Ticked::Stale) => {
                 stale += 1;
@@ -108,6 +108,7 @@ async fn schedule_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cance
             Ok(Ticked::Applied { next_due, tick, .. }) => {
                 (back_off, stale) = (BackOff::new(), 0);
                 beat.after_tick(store, now, Some(tick)).await;
+                wait(breather(began.elapsed()), cancel).await;
                 until(now, next_due, jittered(rhythm.schedule))
             }
             Err(error) => {
@@ -121,6 +122,12 @@ async fn schedule_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cance
             () = cancel.cancelled() => {}
         }
     }
+}
+
+/// A tick rests for as long as it took, so that a long line leaves half of a core to those who submit. Wakes that come
+/// meanwhile are one.
+fn breather(took: Duration) -> Duration {
+    took.min(Duration::from_secs(1))
 }
 
 /// Somebody was faster: at once again, the first time. A plan that stays stale meets a row that no tick will ever find

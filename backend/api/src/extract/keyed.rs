@@ -95,7 +95,21 @@ impl Once {
     /// [`Code::IdempotencyMismatch`] when the key was used for another request.
     pub async fn replay(&self) -> Result<Option<Response>> {
         let Some(key) = &self.key else { return Ok(None) };
-        match idempotency::find(&self.store, key).await? {
+        Self::known(idempotency::find(&self.store, key).await?)
+    }
+
+    /// The key, for effects that look it up together with what they need.
+    #[must_use]
+    pub fn key(&self) -> Option<&IdempotencyKey> {
+        self.key.as_ref()
+    }
+
+    /// The same as [`Once::replay`] for a key that was looked up already.
+    ///
+    /// # Errors
+    /// As [`Once::replay`].
+    pub fn known(known: Known) -> Result<Option<Response>> {
+        match known {
             Known::New => Ok(None),
             // Only a mark in place of a secret is kept as a refusal.
             Known::Same(reply) if reply.status >= 400 => Err(Problem::new(Code::SecretNotKept)),

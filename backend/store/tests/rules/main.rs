@@ -2,6 +2,7 @@
 
 mod base;
 mod checker;
+mod large;
 mod reclaims;
 mod reports;
 mod seals;

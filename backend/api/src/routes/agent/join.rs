@@ -46,6 +46,7 @@ pub(crate) async fn join(
             },
         )?;
     tx.commit().await?;
+    app.installation.forget_reaches();
     Ok((StatusCode::CREATED, axum::Json(Joined { node_id: node.0, credential, pool: pool.slug })))
 }
 

@@ -46,6 +46,7 @@ pub(crate) async fn register(
             .header(RETRY_AFTER, wait.into()));
     }
     tx.commit().await?;
+    app.installation.forget_reaches();
     Ok(axum::Json(Registered {
         node_id: node.id.0,
         server_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,16 +1,20 @@
-//! From submissions to jobs that can be kept: parse each, look all their names up at once, check rights.
+//! From submissions to jobs that can be kept: look all their names up at once, parse each, check rights. A submission is
+//! one look and one statement, however many jobs it has.
 
+use crate::app::AppState;
 use reeve_core::access::{Action, Actor, Resource, Verdict, may};
 use reeve_core::id::{PoolId, TeamId};
 use reeve_core::job_spec::admit::{PoolReach, QueueRules, Warning, queue_takes, unknown_levels, warnings};
 use reeve_core::job_spec::parse::parse;
 use reeve_core::job_spec::{Fault, JobSpec, RawJob};
 use reeve_core::policy::Policy;
-use reeve_store::jobs::admission::{self, TeamRow};
-use reeve_store::queues::{self, Queue};
-use reeve_store::reach::{self, Reach};
-use reeve_store::{Store, StoreError};
+use reeve_store::StoreError;
+use reeve_store::idempotency::{IdempotencyKey, Known};
+use reeve_store::jobs::admission::{self, Named, TeamRow};
+use reeve_store::queues::Queue;
+use reeve_store::reach::Reach;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A submission with everything that it names.
 #[derive(Debug)]
@@ -33,60 +37,68 @@ pub(super) enum Refusal {
 }
 
 /// What the installation has, looked up once for the whole batch.
-struct Facts {
+pub(super) struct Facts {
+    /// What was answered to the request's key before.
+    pub(super) known: Known,
+    policy: Arc<Policy>,
     teams: Vec<TeamRow>,
     queues: Vec<Queue>,
-    reaches: Vec<Reach>,
+    reaches: Arc<Vec<Reach>>,
     levels: BTreeSet<String>,
 }
 
+/// Looks up what the submissions name.
+pub(super) async fn look_up(
+    app: &AppState,
+    key: Option<&IdempotencyKey>,
+    raws: &[RawJob],
+) -> Result<Facts, StoreError> {
+    let unique = |names: BTreeSet<&String>| names.into_iter().cloned().collect::<Vec<_>>();
+    let named = Named {
+        teams: unique(raws.iter().map(|raw| &raw.team).collect()),
+        queues: unique(raws.iter().filter_map(|raw| raw.queue.as_ref()).collect()),
+        levels: raws.iter().any(|raw| raw.require_topology.is_some() || raw.prefer_topology.is_some()),
+    };
+    let found = admission::look_up(&app.store, key, &named).await?;
+    Ok(Facts {
+        policy: app.installation.policy(&app.store, found.policy_version).await?,
+        reaches: app.installation.reaches(&app.store, &found.pools, app.clock.now()).await?,
+        known: found.known,
+        teams: found.teams,
+        queues: found.queues,
+        levels: found.levels,
+    })
+}
+
 /// Admits all or none. `prefix` comes before the pointers of the n-th job's faults.
-pub(super) async fn admit(
-    store: &Store,
+pub(super) fn admit(
+    facts: &Facts,
     actor: &Actor,
-    policy: &Policy,
     raws: Vec<RawJob>,
     prefix: impl Fn(usize) -> String,
-) -> Result<Result<Vec<Admitted>, Refusal>, StoreError> {
+) -> Result<Vec<Admitted>, Refusal> {
     let mut faults = Vec::new();
     let mut specs = Vec::with_capacity(raws.len());
     for (index, raw) in raws.into_iter().enumerate() {
-        match parse(raw, policy) {
+        match parse(raw, &facts.policy) {
             Ok(spec) => specs.push((index, spec)),
             Err(found) => faults.extend(found.into_iter().map(|fault| fault.below(&prefix(index)))),
         }
     }
-    let facts = look_up(store, &specs).await?;
     let mut admitted = Vec::with_capacity(specs.len());
     for (index, spec) in specs {
-        match resolve(spec, &facts) {
+        match resolve(spec, facts) {
             Ok(job) => {
                 let team = TeamId(job.team.id);
                 if may(actor, Action::JobSubmit, &Resource::Team(team)) != Verdict::Allowed {
-                    return Ok(Err(Refusal::Forbidden { team: job.team.slug }));
+                    return Err(Refusal::Forbidden { team: job.team.slug });
                 }
                 admitted.push(job);
             }
             Err(found) => faults.extend(found.into_iter().map(|fault| fault.below(&prefix(index)))),
         }
     }
-    Ok(if faults.is_empty() { Ok(admitted) } else { Err(Refusal::Faults(faults)) })
-}
-
-async fn look_up(store: &Store, specs: &[(usize, JobSpec)]) -> Result<Facts, StoreError> {
-    let unique = |names: BTreeSet<&String>| names.into_iter().cloned().collect::<Vec<_>>();
-    let teams = unique(specs.iter().map(|(_, spec)| &spec.team).collect());
-    let queues = unique(specs.iter().filter_map(|(_, spec)| spec.queue.as_ref()).collect());
-    let teams = admission::teams(store, &teams).await?;
-    let ids: Vec<_> = teams.iter().map(|team| team.id).collect();
-    let asks_levels =
-        specs.iter().any(|(_, spec)| spec.require_topology.is_some() || spec.prefer_topology.is_some());
-    Ok(Facts {
-        queues: queues::of_teams(store, &ids, &queues).await?,
-        teams,
-        reaches: reach::pools(store).await?,
-        levels: if asks_levels { reach::topology_levels(store).await? } else { BTreeSet::new() },
-    })
+    if faults.is_empty() { Ok(admitted) } else { Err(Refusal::Faults(faults)) }
 }
 
 fn resolve(spec: JobSpec, facts: &Facts) -> Result<Admitted, Vec<Fault>> {

@@ -1,18 +1,18 @@
 //! `POST /jobs/batch`.
 
-use super::admit::admit;
+use super::admit::{admit, look_up};
 use super::body::SubmitBatch;
 use super::new_job;
 use super::submit::{closed, refused};
 use crate::app::AppState;
-use crate::extract::{Caller, Keyed};
+use crate::extract::{Caller, Keyed, Once};
 use crate::problem::{Code, Problem, Result};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use reeve_core::job_spec::RawJob;
+use reeve_store::submit;
 use reeve_store::submit::NewJob;
-use reeve_store::{policy, submit};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -41,17 +41,16 @@ pub(crate) async fn batch(
     keyed: Keyed<SubmitBatch>,
 ) -> Result<Response> {
     let Keyed { body, once } = keyed;
-    if let Some(reply) = once.replay().await? {
-        return Ok(reply);
-    }
     if !(1..=MAX_JOBS).contains(&body.jobs.len()) {
         let detail = format!("a batch has 1 to {MAX_JOBS} jobs, this has {}", body.jobs.len());
         return Err(Problem::new(Code::InvalidBody).detail(&*detail).error("/jobs", "out_of_range", detail));
     }
-    let policy = policy::in_force(&app.store).await?.document;
     let raws: Vec<RawJob> = body.jobs.into_iter().map(RawJob::from).collect();
-    let admitted = admit(&app.store, &caller.actor, &policy, raws, |index| format!("/jobs/{index}")).await?;
-    let admitted = admitted.map_err(refused)?;
+    let facts = look_up(&app, once.key(), &raws).await?;
+    if let Some(reply) = Once::known(facts.known.clone())? {
+        return Ok(reply);
+    }
+    let admitted = admit(&facts, &caller.actor, raws, |index| format!("/jobs/{index}")).map_err(refused)?;
     let context = app.context(&caller);
     let user = caller.actor.id;
     let jobs: Vec<NewJob> = admitted.iter().map(|job| new_job::row(job, user, context.now)).collect();

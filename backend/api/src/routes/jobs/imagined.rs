@@ -1,6 +1,6 @@
 //! A submission that is only imagined: admitted like any other, and never kept.
 
-use super::admit::{Admitted, admit};
+use super::admit::{Admitted, admit, look_up};
 use super::body::SubmitJob;
 use super::submit::refused;
 use crate::app::AppState;
@@ -10,7 +10,6 @@ use chrono::{DateTime, Utc};
 use reeve_core::id::{JobId, QueueId, TeamId, UserId};
 use reeve_core::job_spec::RawJob;
 use reeve_core::schedule::snapshot::Job;
-use reeve_store::policy;
 
 /// The job as it would stand in line. `at` comes before the pointers of its faults.
 pub(crate) async fn job(
@@ -20,10 +19,10 @@ pub(crate) async fn job(
     at: &str,
     now: DateTime<Utc>,
 ) -> Result<Job> {
-    let policy = policy::in_force(&app.store).await?.document;
     let raw = vec![RawJob::from(body)];
-    let admitted = admit(&app.store, &caller.actor, &policy, raw, |_| at.to_owned()).await?;
-    Ok(pending(admitted.map_err(refused)?.remove(0), caller.actor.id, now))
+    let facts = look_up(app, None, &raw).await?;
+    let admitted = admit(&facts, &caller.actor, raw, |_| at.to_owned()).map_err(refused)?.remove(0);
+    Ok(pending(admitted, caller.actor.id, now))
 }
 
 fn pending(admitted: Admitted, user: UserId, now: DateTime<Utc>) -> Job {

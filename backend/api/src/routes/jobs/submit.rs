@@ -1,18 +1,18 @@
 //! `POST /jobs`.
 
-use super::admit::{Refusal, admit};
+use super::admit::{Refusal, admit, look_up};
 use super::body::SubmitJob;
 use super::new_job;
 use super::view::JobView;
 use crate::app::AppState;
-use crate::extract::{Caller, Keyed};
+use crate::extract::{Caller, Keyed, Once};
 use crate::problem::{Code, FieldError, Problem, Result};
 use crate::refs::UserRef;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use reeve_core::job_spec::RawJob;
-use reeve_store::{StoreError, policy, submit};
+use reeve_store::{StoreError, submit};
 
 /// Puts a job in line. Over quota is no error: the job waits, with a reason.
 #[utoipa::path(post, path = "/api/v1/jobs", operation_id = "submit_job", tag = "jobs", request_body = SubmitJob,
@@ -24,13 +24,12 @@ pub(crate) async fn submit(
     keyed: Keyed<SubmitJob>,
 ) -> Result<Response> {
     let Keyed { body, once } = keyed;
-    if let Some(reply) = once.replay().await? {
+    let raw = vec![RawJob::from(body)];
+    let facts = look_up(&app, once.key(), &raw).await?;
+    if let Some(reply) = Once::known(facts.known.clone())? {
         return Ok(reply);
     }
-    let policy = policy::in_force(&app.store).await?.document;
-    let raw = vec![RawJob::from(body)];
-    let admitted = admit(&app.store, &caller.actor, &policy, raw, |_| String::new()).await?;
-    let admitted = admitted.map_err(refused)?.remove(0);
+    let admitted = admit(&facts, &caller.actor, raw, |_| String::new()).map_err(refused)?.remove(0);
     let context = app.context(&caller);
     let job = new_job::row(&admitted, caller.actor.id, context.now);
     let view = new_job::view(&job, &admitted, user_ref(&caller));

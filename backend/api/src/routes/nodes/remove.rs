@@ -34,5 +34,6 @@ pub(crate) async fn remove(
             .param("live_members", live));
     }
     tx.commit().await?;
+    app.installation.forget_reaches();
     Ok(StatusCode::NO_CONTENT)
 }
