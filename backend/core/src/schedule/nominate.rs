@@ -34,8 +34,9 @@ pub(super) fn keep_promises(state: &mut State<'_, '_>, draft: &mut Draft) {
     }
     for (job, nomination) in kept {
         let Some((pool, holds)) = state.lift(job) else { continue };
-        if let Some(place) = place_to_start(state, job, pool, &holds) {
-            state.start(job, pool, place);
+        // Elsewhere it may start once owners who wait have had their space held: see `start_early`.
+        if has_its_space(state, job) && is_startable(state, job, pool, &holds) {
+            state.start(job, pool, holds);
             state.jobs[job].was_promised = true;
         } else if nomination.expires_at <= state.problem.now {
             draft.dropped.push(DroppedNomination { job: nomination.job, why: DropReason::TimedOut });
