@@ -117,7 +117,11 @@ fn queue_limits(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) {
         .flat_map(|reclaim| &reclaim.evictions)
         .flat_map(|eviction| eviction.members.iter().map(|&member| (eviction.job, member)))
         .collect();
+    // A job that grows is one already: a limit that was lowered under running jobs does not stop it.
+    let begins: BTreeSet<QueueId> =
+        plan.starts.iter().filter(|start| !start.grow).map(|start| index.jobs[&start.job].queue).collect();
     for queue in touched.iter().filter_map(|id| index.queues.get(id)) {
+        let begins = begins.contains(&queue.id);
         let (mut jobs, mut gpus) = (0_u32, MilliGpu::ZERO);
         let mut users: BTreeMap<UserId, u32> = BTreeMap::new();
         for job in index.snapshot.jobs.iter().filter(|job| job.queue == queue.id) {
@@ -134,9 +138,9 @@ fn queue_limits(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) {
                 gpus += job.shape.gpus.milli().times(u32::try_from(members).unwrap_or(u32::MAX));
             }
         }
-        let over_jobs = queue.max_running_jobs.is_some_and(|max| jobs > max);
-        let over_user =
-            queue.max_running_jobs_per_user.is_some_and(|max| users.values().any(|&count| count > max));
+        let over_jobs = begins && queue.max_running_jobs.is_some_and(|max| jobs > max);
+        let over_user = begins
+            && queue.max_running_jobs_per_user.is_some_and(|max| users.values().any(|&count| count > max));
         let over_gpus = queue.max_running_gpus.is_some_and(|max| gpus > max);
         if over_jobs || over_user || over_gpus {
             let detail = format!(
