@@ -99,6 +99,13 @@ async fn a_wrong_question_names_its_field() {
     );
     let state = json!([{"node": {"node": "nope", "state": "removed"}}]);
     ask(&app, "a-member", state).await.refused_field(422, "/changes/0/node/state", "unknown_value");
+    for (change, pointer) in [
+        (json!({"quota": {"team": "nobody", "pool": "h100", "guaranteed_gpus": 1}}), "/changes/0/quota/team"),
+        (json!({"quota": {"team": "team-a", "pool": "nope", "guaranteed_gpus": 1}}), "/changes/0/quota/pool"),
+        (json!({"node": {"node": "nope", "state": "lost"}}), "/changes/0/node/node"),
+    ] {
+        ask(&app, "a-member", json!([change])).await.refused_field(422, pointer, "unknown_reference");
+    }
     let policy = json!([{"policy": {"nomination_timeout_secs": -5}}]);
     ask(&app, "a-member", policy).await.refused_field(
         422,

@@ -65,6 +65,8 @@ pub enum ExpectedStart {
     NoTimeLimits { jobs: u32 },
     /// Unknown: it comes after so many planned starts.
     BehindPlanned { jobs: u32 },
+    /// Unknown: the search for it ran out of steps.
+    SearchBudgetExhausted,
 }
 
 impl ExpectedStart {
@@ -73,7 +75,7 @@ impl ExpectedStart {
     pub const fn at(self) -> Option<DateTime<Utc>> {
         match self {
             Self::TimeLimit { at, .. } | Self::Leaving { at } => Some(at),
-            Self::NoTimeLimits { .. } | Self::BehindPlanned { .. } => None,
+            Self::NoTimeLimits { .. } | Self::BehindPlanned { .. } | Self::SearchBudgetExhausted => None,
         }
     }
 }

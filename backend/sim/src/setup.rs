@@ -21,7 +21,7 @@ const GPU_MEMORY: Mib = Mib(80 * 1_024);
 /// Why a file makes no cluster.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    #[error("{0}")]
+    #[error(transparent)]
     Format(#[from] FormatError),
     #[error("{0} documents in one file: a policy is one document, give the others by another --policy")]
     Several(usize),

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 /// Why a file can't be used, with what would help.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    #[error("{}: {source}", path.display())]
+    #[error("{}", path.display())]
     Open { path: PathBuf, source: std::io::Error },
-    #[error("{}: {source}", path.display())]
+    #[error("{}", path.display())]
     In { path: PathBuf, source: Box<TraceError> },
     #[error(
         "there is no column {column:?} for {what}; the file has {have}. Say which one it is by --columns {what}=COLUMN"
@@ -29,7 +29,7 @@ pub enum TraceError {
     NoTime { line: u64, column: String, text: String },
     #[error("line {line}: {text:?} is no {what}")]
     Wrong { line: u64, text: String, what: &'static str },
-    #[error("not a table: {0}")]
+    #[error("not a table")]
     Csv(#[from] csv::Error),
 }
 

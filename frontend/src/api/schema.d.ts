@@ -1283,7 +1283,7 @@ export interface components {
              * @description Null = unknown.
              */
             at?: string | null;
-            /** @description `time_limit`, `leaving`, `no_time_limits` or `behind_planned`. */
+            /** @description `time_limit`, `leaving`, `no_time_limits`, `behind_planned` or `search_budget_exhausted`. */
             basis: string;
             job?: components["schemas"]["JobRef"] | null;
             sentence: components["schemas"]["SentenceView"];
@@ -10740,7 +10740,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description something that a change speaks of is not there */
+            /** @description no such job, or none that the caller may see */
             404: {
                 headers: {
                     [name: string]: unknown;

@@ -16,7 +16,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Steps of the search for one planned start, and of all in one plan.
+/// Steps of the search for one planned start, and of all in one pass.
 const PLAN_STEPS: u64 = 200_000;
 const ALL_PLAN_STEPS: u64 = 1_000_000;
 
@@ -69,6 +69,7 @@ impl Backlog {
         self.kept.clear();
         self.expected.clear();
         self.starves_at = None;
+        self.steps = Budget::new(ALL_PLAN_STEPS);
         self.version += 1;
     }
 
@@ -113,8 +114,12 @@ impl Backlog {
         let ahead = self.kept.iter().filter(|kept| kept.pool == pool);
         let ahead = ahead.map(|kept| (kept.job, kept.holds.as_slice()));
         let mut budget = self.steps.lend(PLAN_STEPS);
-        let opening = timeline.first_opening(state, job, ahead, &mut budget).ok().flatten();
+        let opening = timeline.first_opening(state, job, ahead, &mut budget);
         self.steps.give_back(&budget);
+        let Ok(opening) = opening else {
+            self.expected.insert(job, ExpectedStart::SearchBudgetExhausted);
+            return;
+        };
         let Some(opening) = opening else {
             self.expected.insert(job, ExpectedStart::NoTimeLimits { jobs: timeline.endless });
             let starves_at = starvation_limit_secs

@@ -31,6 +31,10 @@ pub fn expected(start: ExpectedStart, job: Option<&str>) -> Sentence {
             format!("Unknown: {jobs} running jobs of the pool have no time limit."),
             format!("未知：资源池中有 {jobs} 个运行中的作业没有时限。"),
         ),
+        ExpectedStart::SearchBudgetExhausted => (
+            "Unknown: the search for it was given up; the next plan looks again.".to_owned(),
+            "未知：本次搜索已达上限，下次调度会再次尝试。".to_owned(),
+        ),
         ExpectedStart::BehindPlanned { jobs } => (
             format!("Unknown: {jobs} other jobs are planned before it."),
             format!("未知：有 {jobs} 个作业排在它之前。"),

@@ -38,6 +38,11 @@ function Body({ job, explain }: { job: Job; explain: Explain }) {
           <NextStep job={job} action={explain.help.action} />
         </p>
       )}
+      {explain.expected_start && (
+        <p className="help-line">
+          <strong>{t("verdict.expected_start")}</strong> {sentence(explain.expected_start.sentence)}
+        </p>
+      )}
       <p className="quiet">
         {word("reason", explain.verdict.code)}
         {explain.position != null && ` · ${t("verdict.position", { position: n(explain.position) })}`} ·{" "}

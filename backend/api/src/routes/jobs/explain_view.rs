@@ -69,7 +69,7 @@ pub(crate) struct EvidenceView {
 pub(crate) struct ExpectedStartView {
     /// Null = unknown.
     pub at: Option<DateTime<Utc>>,
-    /// `time_limit`, `leaving`, `no_time_limits` or `behind_planned`.
+    /// `time_limit`, `leaving`, `no_time_limits`, `behind_planned` or `search_budget_exhausted`.
     pub basis: &'static str,
     /// Whose end it waits for, if the caller may read it.
     pub job: Option<JobRef>,
@@ -136,6 +136,7 @@ pub(super) fn expected_start_view(start: ExpectedStart, job: Option<JobRef>) -> 
             ExpectedStart::Leaving { .. } => "leaving",
             ExpectedStart::NoTimeLimits { .. } => "no_time_limits",
             ExpectedStart::BehindPlanned { .. } => "behind_planned",
+            ExpectedStart::SearchBudgetExhausted => "search_budget_exhausted",
         },
         sentence: expected(start, job.as_ref().map(|job| job.name.as_str())).into(),
         job,

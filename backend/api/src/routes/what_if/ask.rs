@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[utoipa::path(post, path = "/api/v1/what-if", operation_id = "ask_what_if", tag = "what-if", request_body = AskWhatIf,
     responses((status = 200, body = WhatIfView),
               (status = 403, description = "an imagined job of a team to which the caller may not submit"),
-              (status = 404, description = "something that a change speaks of is not there"),
+              (status = 404, description = "no such job, or none that the caller may see"),
               (status = 422, description = "a change is wrong in itself; `errors` names every field"),
               (status = 429, description = "others are asking; repeat")))]
 pub(crate) async fn ask(

@@ -3,7 +3,7 @@
 use super::body::{WhatIfChange, WhatIfNode, WhatIfPriority, WhatIfQuota};
 use crate::app::AppState;
 use crate::extract::Caller;
-use crate::problem::{Fields, Problem, Result};
+use crate::problem::{Code, Fields, Problem, Result};
 use crate::routes::jobs::imagined;
 use crate::routes::policy::put::check;
 use chrono::{DateTime, Utc};
@@ -14,7 +14,7 @@ use reeve_core::priority::PriorityClass;
 use reeve_core::schedule::snapshot::Quota;
 use reeve_core::units::MilliGpu;
 use reeve_core::what_if::Change;
-use reeve_store::{jobs::show, nodes, pools, teams};
+use reeve_store::{StoreError, jobs::show, nodes, pools, teams};
 
 const MOST_GPUS: i64 = 1_000_000;
 
@@ -81,8 +81,8 @@ async fn quota(app: &AppState, change: &WhatIfQuota, at: &str) -> Result<Change>
     fields.done()?;
     let gpus = |count: i64| MilliGpu(count * 1_000);
     Ok(Change::Quota(Quota {
-        team: TeamId(teams::find(&app.store, &change.team).await?.id),
-        pool: PoolId(pools::find(&app.store, &change.pool).await?.id),
+        team: TeamId(named(teams::find(&app.store, &change.team).await, &format!("{at}/team"), "team")?.id),
+        pool: PoolId(named(pools::find(&app.store, &change.pool).await, &format!("{at}/pool"), "pool")?.id),
         guaranteed: gpus(change.guaranteed_gpus),
         borrow_limit: change.borrow_limit_gpus.map(gpus),
         lend_limit: change.lend_limit_gpus.map(gpus),
@@ -102,8 +102,19 @@ async fn node(app: &AppState, change: &WhatIfNode, at: &str) -> Result<Change> {
         );
         fields.done()?;
     }
-    let node = nodes::list::find(&app.store, &change.node).await?;
+    let node = named(nodes::list::find(&app.store, &change.node).await, &format!("{at}/node"), "node")?;
     Ok(Change::Node { node: NodeId(node.id), state })
+}
+
+/// Names of teams, pools and nodes are everybody's to know, so one that is not there is a fault of the question.
+fn named<T>(found: Result<T, StoreError>, pointer: &str, what: &str) -> Result<T> {
+    match found {
+        Err(StoreError::NotFound) => {
+            let detail = format!("there is no such {what}: give the name or id of one that exists");
+            Err(Problem::new(Code::UnknownReference).error(pointer, "unknown_reference", detail))
+        }
+        found => Ok(found?),
+    }
 }
 
 fn word<T: std::str::FromStr<Err = reeve_core::status::UnknownText>>(
