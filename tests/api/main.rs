@@ -14,4 +14,5 @@ mod readiness;
 mod refusals;
 mod rules;
 mod sessions;
+mod timeline;
 mod what_if;

@@ -130,6 +130,8 @@ async fn people(app: &TestApp, id: &str) -> Option<Entry> {
         | "list_reclaims"
         | "list_evictions"
         | "list_jobs"
+        | "list_runs"
+        | "list_planned_starts"
         | "show_overview"
         | "show_overview_history" => Entry::new(By::AnybodySignedIn, app.user("nobody")),
         "list_events" => Entry::new(By::AnybodySignedIn, app.user("nobody")),

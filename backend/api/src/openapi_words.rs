@@ -34,15 +34,17 @@ macro_rules! words {
 fn words() -> Vec<Words> {
     words! {
         JobState: ("JobView", "state"), ("ExplainView", "state"), ("InLineView", "state");
-        Kind: ("JobView", "kind"), ("SubmitJob", "kind"), ("QueueView", "allowed_kinds"), ("CreateQueue", "allowed_kinds"),
+        Kind: ("JobView", "kind"), ("TimelineRun", "kind"), ("PlannedStartView", "kind"), ("SubmitJob", "kind"), ("QueueView", "allowed_kinds"), ("CreateQueue", "allowed_kinds"),
             ("EditQueue", "allowed_kinds");
-        PriorityClass: ("JobView", "priority_class"), ("SubmitJob", "priority"), ("InLineView", "priority_class");
+        PriorityClass: ("JobView", "priority_class"), ("TimelineRun", "priority_class"),
+            ("PlannedStartView", "priority_class"), ("SubmitJob", "priority"), ("InLineView", "priority_class");
         CheckpointMode: ("JobView", "checkpoint"), ("SubmitJob", "checkpoint");
         ReasonCode: ("ReasonView", "code"), ("ObstacleView", "code"), ("InLineView", "reason_code");
-        EvictionCause: ("EvictionView", "cause"), ("LeaveView", "cause"), ("RunView", "leave_cause");
-        EvictionOutcome: ("EvictionView", "outcome");
+        EvictionCause: ("EvictionView", "cause"), ("LeaveView", "cause"), ("RunView", "leave_cause"),
+            ("TimelineRun", "leave_cause"), ("TimelineEviction", "cause");
+        EvictionOutcome: ("EvictionView", "outcome"), ("TimelineEviction", "outcome");
         ReclaimState: ("ReclaimView", "state");
-        RunState: ("RunView", "state");
+        RunState: ("RunView", "state"), ("TimelineRun", "state");
         MemberState: ("RunMember", "state");
         NodeState: ("NodeView", "state");
         GpuHealth: ("GpuView", "health");

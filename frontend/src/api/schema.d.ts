@@ -651,6 +651,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/planned-starts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Waiting jobs whose space is kept or promised, soonest first: when and where each is to start, and on what that rests.
+         *     Unknown moments come last. Whose name the caller may not read keeps its team.
+         */
+        get: operations["list_planned_starts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/policy": {
         parameters: {
             query?: never;
@@ -824,6 +844,26 @@ export interface paths {
         };
         /** One reclaim: who asked, who left, where it stands. */
         get: operations["show_reclaim"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Runs that overlap a span of time, latest placed first, each with where its members held GPUs. Sharing is visible:
+         *     everybody sees them; one of a job that the caller may not read keeps its team, and loses its name.
+         */
+        get: operations["list_runs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1628,6 +1668,17 @@ export interface components {
              */
             next_offset: number;
         };
+        /** @description A job in a picture of all teams' work: one that the caller may not read keeps its team, and loses its name. */
+        MaskedJobRef: {
+            /**
+             * Format: uuid
+             * @description Null for one that the caller may not read.
+             */
+            id?: string | null;
+            /** @description Null for one that the caller may not read. */
+            name?: string | null;
+            team: components["schemas"]["TeamRef"];
+        };
         MeView: {
             auth: components["schemas"]["AuthView"];
             display_name: string;
@@ -1905,6 +1956,12 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
+        PageView_PlannedStartView: {
+            items: components["schemas"]["PlannedStartView"][];
+            /** @description Null on the last page. */
+            next_cursor?: string | null;
+        };
+        /** @description A page as it is sent. */
         PageView_PoolView: {
             items: components["schemas"]["PoolView"][];
             /** @description Null on the last page. */
@@ -1941,6 +1998,12 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
+        PageView_TimelineRun: {
+            items: components["schemas"]["TimelineRun"][];
+            /** @description Null on the last page. */
+            next_cursor?: string | null;
+        };
+        /** @description A page as it is sent. */
         PageView_TokenView: {
             items: components["schemas"]["TokenView"][];
             /** @description Null on the last page. */
@@ -1951,6 +2014,41 @@ export interface components {
             items: components["schemas"]["UserView"][];
             /** @description Null on the last page. */
             next_cursor?: string | null;
+        };
+        /** @description Where a member is to start. */
+        PlannedMember: {
+            gpu_indices: number[];
+            /** Format: int64 */
+            gpu_milli: number;
+            /** Format: int32 */
+            member: number;
+            node: components["schemas"]["NodeRef"];
+        };
+        PlannedStartView: {
+            /**
+             * Format: date-time
+             * @description When its time limit would end it then; null without one.
+             */
+            ends_by?: string | null;
+            /** Format: double */
+            gpus: number;
+            job: components["schemas"]["MaskedJobRef"];
+            kind: components["schemas"]["Kind"];
+            /** @description Empty where it lies too far ahead for its place to be kept. */
+            members: components["schemas"]["PlannedMember"][];
+            pool: components["schemas"]["PoolRef"];
+            priority_class: components["schemas"]["PriorityClass"];
+            /**
+             * Format: uuid
+             * @description The reclaim by which others leave for it.
+             */
+            reclaim_id?: string | null;
+            sentence?: components["schemas"]["SentenceView"] | null;
+            /**
+             * Format: date-time
+             * @description Null = unknown: it has waited so long that its space is kept without one.
+             */
+            starts_at?: string | null;
         };
         /** @enum {string} */
         PlatformRole: "admin" | "finance" | "auditor";
@@ -2566,6 +2664,65 @@ export interface components {
             state: string;
             /** Format: int64 */
             version: number;
+        };
+        /** @description It was told to leave, or some of its members were. */
+        TimelineEviction: {
+            cause: components["schemas"]["EvictionCause"];
+            /** Format: uuid */
+            id: string;
+            members: number[];
+            /** Format: date-time */
+            notified_at: string;
+            outcome: components["schemas"]["EvictionOutcome"];
+        };
+        /** @description What one member holds, or held. */
+        TimelineMember: {
+            gpu_indices: number[];
+            /** Format: int64 */
+            gpu_milli: number;
+            /** Format: int32 */
+            member: number;
+            node: components["schemas"]["NodeRef"];
+            /** Format: date-time */
+            placed_at: string;
+            /**
+             * Format: date-time
+             * @description When its GPUs were given back; null while it holds them.
+             */
+            released_at?: string | null;
+        };
+        /** @description One attempt of a job. */
+        TimelineRun: {
+            /**
+             * Format: double
+             * @description How much of it its team borrows; null once it has ended.
+             */
+            borrowed_gpus?: number | null;
+            /** Format: date-time */
+            ended_at?: string | null;
+            evictions: components["schemas"]["TimelineEviction"][];
+            /** Format: uuid */
+            id: string;
+            job: components["schemas"]["MaskedJobRef"];
+            kind: components["schemas"]["Kind"];
+            /** Format: date-time */
+            leave_by?: string | null;
+            leave_cause?: null | components["schemas"]["EvictionCause"];
+            /**
+             * Format: date-time
+             * @description When its time limit ends it; null without one, before its start and after its end.
+             */
+            limit_at?: string | null;
+            members: components["schemas"]["TimelineMember"][];
+            /** Format: int32 */
+            number: number;
+            /** Format: date-time */
+            placed_at: string;
+            pool?: components["schemas"]["PoolRef"] | null;
+            priority_class: components["schemas"]["PriorityClass"];
+            /** Format: date-time */
+            started_at?: string | null;
+            state: components["schemas"]["RunState"];
         };
         TokenView: {
             /** Format: date-time */
@@ -7087,6 +7244,91 @@ export interface operations {
             };
         };
     };
+    list_planned_starts: {
+        parameters: {
+            query?: {
+                /** @description A pool's slug or id. */
+                pool?: string;
+                /** @description A team's slug or id, everything below it included. */
+                team?: string;
+                /** @description A queue's slug or id. */
+                queue?: string;
+                kind?: string;
+                /** @description Rows of a page: 1 to 200. */
+                limit?: number;
+                /** @description Where to go on: `next_cursor` of the page before, with the same filter. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageView_PlannedStartView"];
+                };
+            };
+            /** @description Not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in, or the credential is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect of ours */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_policy: {
         parameters: {
             query?: never;
@@ -8978,6 +9220,97 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect of ours */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_runs: {
+        parameters: {
+            query?: {
+                /** @description Runs that were placed before `to` and had not ended at `from`; a span of at most 31 days. */
+                from?: string;
+                /** @description Left out = now; `from` left out = 24 hours before. */
+                to?: string;
+                /** @description A pool's slug or id. */
+                pool?: string;
+                /** @description A team's slug or id, everything below it included. */
+                team?: string;
+                /** @description A queue's slug or id. */
+                queue?: string;
+                kind?: string;
+                /** @description A username or id. */
+                user?: string;
+                /** @description Rows of a page: 1 to 1000. */
+                limit?: number;
+                /** @description Where to go on: `next_cursor` of the page before, with the same filter. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageView_TimelineRun"];
+                };
+            };
+            /** @description Not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in, or the credential is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description Too many requests */
             429: {

@@ -22,9 +22,24 @@ pub struct ListParams {
     cursor: Option<String>,
 }
 
-/// A filter and a page of it. `F` denies unknown fields.
+/// The same for lists of small rows that a picture is drawn from.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code, reason = "read by hand in List; here for the document")]
+pub struct LongListParams {
+    /// Rows of a page: 1 to 1000.
+    #[param(minimum = 1, maximum = 1000, default = 50)]
+    limit: Option<u32>,
+    /// Where to go on: `next_cursor` of the page before, with the same filter.
+    cursor: Option<String>,
+}
+
+/// Most rows of a page of [`LongListParams`].
+pub const LONG_LIMIT: u32 = 1_000;
+
+/// A filter and a page of it, of `MOST` rows at most. `F` denies unknown fields.
 #[derive(Debug)]
-pub struct List<F> {
+pub struct List<F, const MOST: u32 = MAX_LIMIT> {
     pub filter: F,
     pub limit: u32,
     cursor: Option<String>,
@@ -40,7 +55,7 @@ pub struct PageView<T> {
     pub next_cursor: Option<String>,
 }
 
-impl<S: Send + Sync, F: DeserializeOwned> FromRequestParts<S> for List<F> {
+impl<S: Send + Sync, F: DeserializeOwned, const MOST: u32> FromRequestParts<S> for List<F, MOST> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
@@ -53,7 +68,7 @@ impl<S: Send + Sync, F: DeserializeOwned> FromRequestParts<S> for List<F> {
                 return Err(invalid(&name, "nul_character", "no NUL"));
             }
             match name.as_ref() {
-                "limit" => limit = parse_limit(&value)?,
+                "limit" => limit = parse_limit(&value, MOST)?,
                 "cursor" => cursor = Some(value.into_owned()),
                 _ => {
                     filter.append_pair(&name, &value);
@@ -74,18 +89,18 @@ impl<S: Send + Sync, F: DeserializeOwned> FromRequestParts<S> for List<F> {
     }
 }
 
-fn parse_limit(text: &str) -> Result<u32> {
+fn parse_limit(text: &str, most: u32) -> Result<u32> {
     text.parse()
         .ok()
-        .filter(|limit| (1..=MAX_LIMIT).contains(limit))
-        .ok_or_else(|| invalid("limit", "out_of_range", &format!("1 to {MAX_LIMIT}")))
+        .filter(|limit| (1..=most).contains(limit))
+        .ok_or_else(|| invalid("limit", "out_of_range", &format!("1 to {most}")))
 }
 
 fn invalid(name: &str, code: &str, detail: &str) -> Problem {
     Problem::new(Code::InvalidQuery).detail(format!("{name}: {detail}")).error(name, code, detail)
 }
 
-impl<F> List<F> {
+impl<F, const MOST: u32> List<F, MOST> {
     /// The key after which the page begins.
     ///
     /// # Errors

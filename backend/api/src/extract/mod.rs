@@ -14,6 +14,6 @@ pub use caller::{AuthKind, Caller};
 pub use if_match::{IfMatch, Precondition};
 pub use json::Json;
 pub use keyed::{Empty, Keyed, Once, Prepared};
-pub use list::{List, ListParams, PageView};
+pub use list::{LONG_LIMIT, List, ListParams, LongListParams, PageView};
 pub use patch::{clearable, not_null};
 pub use query::Params;

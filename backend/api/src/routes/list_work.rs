@@ -1,6 +1,8 @@
 //! The routes of work and of what it shares: nodes, quotas, queues, jobs, loans and their recall, agents.
 
-use super::{agent, evictions, jobs, join_tokens, loans, nodes, queues, quotas, reclaims};
+use super::{
+    agent, evictions, jobs, join_tokens, loans, nodes, planned_starts, queues, quotas, reclaims, runs,
+};
 use crate::app::AppState;
 use axum::extract::DefaultBodyLimit;
 use utoipa_axum::router::OpenApiRouter;
@@ -69,6 +71,8 @@ fn job_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(jobs::explain::explain))
         .routes(routes!(jobs::rules::rules))
         .routes(routes!(jobs::runs::runs))
+        .routes(routes!(runs::list::list))
+        .routes(routes!(planned_starts::list::list))
         .routes(routes!(jobs::events::events))
         .routes(routes!(jobs::evictions::evictions))
 }

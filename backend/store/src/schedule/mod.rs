@@ -3,6 +3,7 @@
 pub mod apply;
 mod diff_capacity;
 mod diff_loans;
+mod diff_planned;
 pub mod explanations;
 pub mod look;
 mod place;

@@ -1,0 +1,4 @@
+//! Starts that are planned.
+
+pub(crate) mod list;
+pub(crate) mod view;

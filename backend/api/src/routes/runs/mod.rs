@@ -1,0 +1,5 @@
+//! Runs of all jobs over time.
+
+pub(crate) mod list;
+mod span;
+pub(crate) mod view;
