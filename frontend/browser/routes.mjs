@@ -15,6 +15,9 @@ export async function findRoutes(page) {
     reclaims: "/reclaims",
     nodes: "/nodes",
     "nodes-table": "/nodes?show=table",
+    timeline: "/timeline?window=1h",
+    "timeline-gpus": "/timeline?window=24h&by=kind&rows=gpus",
+    "timeline-table": "/timeline?show=table",
     "not-found": "/no-such-page",
   };
   const node = await first("/nodes?limit=1");

@@ -8,6 +8,7 @@ import { launch, prefer, signIn } from "./chromium.mjs";
 import { keyboardRun } from "./keyboard-run.mjs";
 import { liveRun } from "./live-run.mjs";
 import { findRoutes } from "./routes.mjs";
+import { timelineRun } from "./timeline-run.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const { BASE_URL, REEVE_USER = "lin", REEVE_PASSWORD = "reeve" } = process.env;
@@ -16,6 +17,8 @@ if (!BASE_URL) {
   process.exit(2);
 }
 const site = { base: BASE_URL.replace(/\/$/, ""), user: REEVE_USER, password: REEVE_PASSWORD };
+// ONLY = names of routes: those that are looked over.
+const only = process.env.ONLY?.split(" ");
 const failures = [];
 const fail = (where, what) => {
   failures.push(`${where}: ${what}`);
@@ -68,6 +71,7 @@ async function everyRoute(browser) {
       await axeOn(page, `sign-in ${locale} ${theme}`);
       await signIn(page, site);
       for (const [name, route] of Object.entries(await findRoutes(page))) {
+        if (only && !only.includes(name)) continue;
         await page.goto(site.base + route);
         await page.locator("main h1").waitFor();
         await page
@@ -142,6 +146,14 @@ try {
     "routes × themes × languages": () => everyRoute(browser),
     "filters survive": () => filtersSurvive(browser),
     "live without a reload": () => liveRun(browser, site, fail),
+    timeline: async () => {
+      const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
+      await prefer(context, "en", "light");
+      const page = await watchedPage(context);
+      await signIn(page, site);
+      await timelineRun(page, site, fail);
+      await context.close();
+    },
     "keyboard only": async () => {
       const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
       await prefer(context, "en", "light");

@@ -7,6 +7,7 @@ import "./styles/frame.css";
 import "./styles/pictures.css";
 import "./styles/pages.css";
 import "./styles/reclaims.css";
+import "./styles/timeline.css";
 import "./styles/narrow.css";
 
 startI18n(currentLocale());

@@ -4,6 +4,9 @@ import { MAP_VIEWS } from "./lib/gpu-map";
 import { HISTORY_HOURS } from "./lib/history-hours";
 import { QUEUE_SORTS, QUEUE_VIEWS } from "./lib/quota-filter";
 import { oneOf, parseSearch, someOf, stringifySearch, text } from "./lib/search-params";
+import { LANES_PX, type RowSize } from "./lib/timeline/find";
+import { PAINTS } from "./lib/timeline/paint";
+import { WINDOWS } from "./lib/timeline/view";
 import { BrokenPage } from "./pages/broken";
 import { EvictionPage } from "./pages/eviction";
 import { JobPage } from "./pages/job";
@@ -16,6 +19,7 @@ import { QueuesPage } from "./pages/queues";
 import { ReclaimPage } from "./pages/reclaim";
 import { ReclaimsPage } from "./pages/reclaims";
 import { SubmitPage } from "./pages/submit";
+import { TimelinePage } from "./pages/timeline";
 import { Shell } from "./shell/shell";
 
 type Raw = Record<string, unknown>;
@@ -109,6 +113,26 @@ export const nodesRoute = createRoute({
   })),
 });
 
+const readTimeline = (raw: Raw) => ({
+  pool: text(raw.pool),
+  team: text(raw.team),
+  queue: text(raw.queue),
+  kind: oneOf(KINDS, raw.kind),
+  window: oneOf(WINDOWS, raw.window),
+  from: text(raw.from),
+  to: text(raw.to),
+  by: oneOf(PAINTS, raw.by),
+  rows: oneOf(Object.keys(LANES_PX) as RowSize[], raw.rows),
+  show: oneOf(["table"] as const, raw.show),
+});
+export type TimelineSearch = Partial<ReturnType<typeof readTimeline>>;
+export const timelineRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/timeline",
+  component: TimelinePage,
+  validateSearch: search(readTimeline),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     overviewRoute,
@@ -121,6 +145,7 @@ export const router = createRouter({
     reclaimRoute,
     evictionRoute,
     nodesRoute,
+    timelineRoute,
   ]),
   parseSearch,
   stringifySearch,

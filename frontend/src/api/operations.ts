@@ -45,6 +45,24 @@ export const listJobEvents = (id: string, cursor?: Cursor) =>
   );
 export const listJobEvictions = (id: string) =>
   answer(api.GET("/api/v1/jobs/{id}/evictions", { params: { path: { id }, query: { limit: 50 } } }));
+export type RunFilter = Filter<"/api/v1/runs">;
+/** Runs that overlap a span, latest placed first. More than `most` are not fetched: `whole` says so. */
+export async function listRunsOver(filter: RunFilter, most: number) {
+  const items: V.TimelineRun[] = [];
+  let cursor: Cursor = null;
+  do {
+    const query: QueryOf<"/api/v1/runs"> = { ...filter, limit: 1000, ...from(cursor) };
+    const page: PageOf<V.TimelineRun> = await answer(api.GET("/api/v1/runs", { params: { query } }));
+    items.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor && items.length < most);
+  return { items, whole: !cursor };
+}
+export const listPlannedStarts = (filter: Filter<"/api/v1/planned-starts">) =>
+  everything(
+    (page) => answer(api.GET("/api/v1/planned-starts", { params: { query: { ...filter, ...page } } })),
+    5,
+  );
 export const submitJob = (body: V.JobSpec, key: string) =>
   answer(api.POST("/api/v1/jobs", { params: keyed(key), body }));
 export type JobAct = "cancel" | "hold" | "release" | "requeue";

@@ -45,19 +45,26 @@ export function ownersOf(nodes: Pick<Node, "gpus">[], locale: "en" | "zh-CN"): M
       }
     }
   }
-  const taken = new Set<string>();
-  const sorted = [...found].sort((a, b) => compareNames(a[1].name, b[1].name, locale));
+  const named = [...found].map(([id, { name, slug }]) => ({ id, name, slug }));
   return new Map(
-    sorted.map(([id, { name, slug, gpus }], index) => {
-      const letters = [...slug.toUpperCase().replace(/[^A-Z0-9]/g, "")];
-      const letter =
-        letters.find((one) => !taken.has(one)) ??
-        [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].find((one) => !taken.has(one)) ??
-        "*";
-      taken.add(letter);
-      return [id, { id, name, letter, color: OWNER_COLORS[index % OWNER_COLORS.length] as string, gpus }];
-    }),
+    colorsOf(named, locale).map((owner) => [owner.id, { ...owner, gpus: found.get(owner.id)?.gpus ?? 0 }]),
   );
+}
+
+export type Named = { id: string; name: string; slug: string };
+/** A colour for each, in the order of names, and a letter of its own where there are enough. */
+export function colorsOf(teams: Named[], locale: "en" | "zh-CN"): Omit<Owner, "gpus">[] {
+  const taken = new Set<string>();
+  const sorted = [...teams].sort((a, b) => compareNames(a.name, b.name, locale));
+  return sorted.map(({ id, name, slug }, index) => {
+    const letters = [...slug.toUpperCase().replace(/[^A-Z0-9]/g, "")];
+    const letter =
+      letters.find((one) => !taken.has(one)) ??
+      [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].find((one) => !taken.has(one)) ??
+      "*";
+    taken.add(letter);
+    return { id, name, letter, color: OWNER_COLORS[index % OWNER_COLORS.length] as string };
+  });
 }
 
 export const SQUARE_PX = 16;

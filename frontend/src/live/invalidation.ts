@@ -20,15 +20,26 @@ export function keysOf(change: Change): Key[] {
         ["reclaims"],
         ["reclaim"],
         ["eviction"],
+        ["live-runs"],
+        ["planned-starts"],
       ];
     case "run":
     case "member":
-      return [["job"], ["jobs"]];
+      return [["job"], ["jobs"], ["live-runs"]];
     case "loan":
       return [["loans"], ["quotas"], ["overview"], ["history"]];
     case "reclaim":
     case "eviction":
-      return [["reclaims"], ["reclaim"], ["eviction"], ["job"], ["quotas"], ["overview"]];
+      return [
+        ["reclaims"],
+        ["reclaim"],
+        ["eviction"],
+        ["job"],
+        ["quotas"],
+        ["overview"],
+        ["live-runs"],
+        ["planned-starts"],
+      ];
     case "quota":
       return [["quotas"], ["overview"], ["job"]];
     case "queue":

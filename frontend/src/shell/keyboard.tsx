@@ -6,12 +6,13 @@ import { useText } from "../lib/use-text";
 const HELP = "reeve:keyboard-help";
 export const openKeyboardHelp = () => window.dispatchEvent(new Event(HELP));
 
-const GO: Record<string, "/" | "/queues" | "/jobs" | "/reclaims" | "/nodes"> = {
+const GO: Record<string, "/" | "/queues" | "/jobs" | "/reclaims" | "/nodes" | "/timeline"> = {
   o: "/",
   q: "/queues",
   j: "/jobs",
   r: "/reclaims",
   n: "/nodes",
+  t: "/timeline",
 };
 const KEYS = [
   ["?", "help"],
@@ -21,6 +22,7 @@ const KEYS = [
   ["g j", "jobs"],
   ["g r", "reclaims"],
   ["g n", "nodes"],
+  ["g t", "timeline"],
   ["c", "submit"],
   ["Esc", "close"],
 ] as const;

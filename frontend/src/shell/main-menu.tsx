@@ -7,6 +7,7 @@ export const PLACES = [
   { to: "/jobs", key: "jobs", exact: false },
   { to: "/reclaims", key: "reclaims", exact: false },
   { to: "/nodes", key: "nodes", exact: false },
+  { to: "/timeline", key: "timeline", exact: false },
 ] as const;
 
 export function MainMenu() {
