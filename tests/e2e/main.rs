@@ -2,5 +2,7 @@
 //!
 //! It refuses to look into the database where a request can tell.
 
+mod bad_commands_and_tokens;
 mod demo_lends_and_takes_back;
+mod site;
 mod story_borrow_and_give_back;

@@ -1,14 +1,11 @@
 //! Two teams share eight GPUs: one borrows, the other takes back, the first resumes.
 
+use crate::site::{GRACE_SECS, Site};
 use nix::sys::signal::Signal;
-use reeve_store::private_postgres::{Durability, PrivatePostgres};
-use reeve_tests::processes::{ADMIN_PASSWORD, Api, Process, Server, binary, eventually};
+use reeve_tests::processes::eventually;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::process::Command;
-use tempfile::TempDir;
 
 /// Works until a file says so; on USR1 it saves, says that it is saved, and waits to be stopped. `$1`: the file.
 const JOB: &str = r#"
@@ -18,59 +15,8 @@ trap 'exit 143' TERM
 echo "run $REEVE_RUN resume=${REEVE_RESUME:-0} saved=$(cat "$dir/saved" 2>/dev/null) gpus=$CUDA_VISIBLE_DEVICES"
 while [ ! -e "$1" ]; do sleep 0.1; done
 "#;
-const GRACE_SECS: i64 = 15;
-
-struct Site {
-    // Dropped in this order: agent, server, database, folder.
-    agent: Process,
-    _server: Server,
-    _postgres: PrivatePostgres,
-    admin: Api,
-    folder: TempDir,
-}
 
 impl Site {
-    /// One node of eight GPUs, teams `a` and `b` with four guaranteed each.
-    async fn start() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        // As root, PostgreSQL runs under another user, which must be able to enter.
-        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).expect("permissions");
-        let postgres = PrivatePostgres::start(&folder.path().join("postgres"), Durability::Throwaway)
-            .expect("PostgreSQL");
-        let server = Server::start(&postgres.url(), folder.path());
-        server.ready().await;
-        let admin = Api::sign_in(&server.url, "admin", ADMIN_PASSWORD).await;
-        admin.post("/pools", json!({"slug": "p", "name": "Pool", "gpu_model": "A100-80G"})).await;
-        for team in ["a", "b"] {
-            admin.post("/teams", json!({"slug": team, "name": team.to_uppercase()})).await;
-            admin
-                .post("/queues", json!({"slug": format!("{team}-main"), "name": "Main", "team": team}))
-                .await;
-            admin.create_quota(team, "p", json!({"guaranteed_gpus": 4})).await;
-        }
-        let policy = admin.get("/policy").await;
-        let mut document = policy["document"].clone();
-        for rules in document["kinds"].as_object_mut().expect("kinds").values_mut() {
-            rules["min_runtime_secs"] = json!(0);
-            rules["grace_secs"] = json!(GRACE_SECS);
-        }
-        admin.put_policy(&policy, document).await;
-        let join = admin.post("/join-tokens", json!({"pool": "p"})).await;
-        let token = folder.path().join("join-token");
-        std::fs::write(&token, join["token"].as_str().expect("a token")).expect("written");
-        let mut agent = Command::new(binary("reeve-agent"));
-        agent.args(["run", "--server", &server.url, "--node", "n1", "--gpus", "simulated:8xA100-80G"]);
-        agent.args(["--cpu", "64", "--memory-mib", "262144", "--stop-jobs-on-exit", "--state-dir"]);
-        agent.arg(folder.path().join("agent")).arg("--join-token-file").arg(&token);
-        let agent = Process::start(agent, &folder.path().join("agent.log"));
-        let site = Self { agent, _server: server, _postgres: postgres, admin, folder };
-        eventually("the node is ready", async || {
-            site.admin.get("/nodes").await["items"][0]["state"] == "ready"
-        })
-        .await;
-        site
-    }
-
     /// The file whose presence ends the jobs of a name.
     fn end_of(&self, name: &str) -> PathBuf {
         self.folder.path().join(format!("end-{name}"))
@@ -86,25 +32,6 @@ impl Site {
         job["id"].as_str().expect("an id").to_owned()
     }
 
-    async fn job(&self, id: &str) -> Value {
-        self.admin.get(&format!("/jobs/{id}")).await
-    }
-
-    async fn in_state(&self, ids: &[String], state: &str) -> Vec<String> {
-        let mut found = Vec::new();
-        for id in ids {
-            if self.job(id).await["state"] == state {
-                found.push(id.clone());
-            }
-        }
-        found
-    }
-
-    async fn log(&self, id: &str, run: u64) -> String {
-        let reply = self.admin.get(&format!("/jobs/{id}/logs?run={run}&tail_bytes=4096")).await;
-        reply.as_str().unwrap_or_default().to_owned()
-    }
-
     async fn borrowed_by_b(&self) -> f64 {
         let matrix = self.admin.get("/loans/matrix?pool=p").await;
         let cells = matrix["cells"].as_array().expect("cells");
@@ -113,15 +40,6 @@ impl Site {
             .filter(|cell| cell["borrower"]["slug"] == "b" && cell["lender"]["slug"] == "a")
             .filter_map(|cell| cell["gpus"].as_f64())
             .sum()
-    }
-
-    /// The GPUs that a job's newest run holds or held.
-    async fn gpus(&self, id: &str) -> Vec<u64> {
-        let runs = self.admin.get(&format!("/jobs/{id}/runs")).await;
-        let runs = runs["items"].as_array().expect("runs");
-        let newest = runs.iter().max_by_key(|run| run["number"].as_u64()).expect("a run");
-        let indices = newest["members"][0]["gpu_indices"].as_array().expect("indices");
-        indices.iter().filter_map(Value::as_u64).collect()
     }
 }
 

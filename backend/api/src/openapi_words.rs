@@ -7,6 +7,7 @@ use reeve_core::access::{PlatformRole, Role};
 use reeve_core::eviction::{EvictionCause, EvictionOutcome, ReclaimState};
 use reeve_core::job::{CheckpointMode, JobState, MemberState, RunState};
 use reeve_core::kind::Kind;
+use reeve_core::lifecycle::{EndCause, StopCause};
 use reeve_core::node::{GpuHealth, NodeState};
 use reeve_core::priority::PriorityClass;
 use reeve_core::queue::{QueueOrder, QueueState};
@@ -32,7 +33,7 @@ macro_rules! words {
 }
 
 fn words() -> Vec<Words> {
-    words! {
+    let mut words = words! {
         JobState: ("JobView", "state"), ("ExplainView", "state"), ("InLineView", "state");
         Kind: ("JobView", "kind"), ("TimelineRun", "kind"), ("PlannedStartView", "kind"), ("SubmitJob", "kind"), ("QueueView", "allowed_kinds"), ("CreateQueue", "allowed_kinds"),
             ("EditQueue", "allowed_kinds");
@@ -40,8 +41,8 @@ fn words() -> Vec<Words> {
             ("PlannedStartView", "priority_class"), ("SubmitJob", "priority"), ("InLineView", "priority_class");
         CheckpointMode: ("JobView", "checkpoint"), ("SubmitJob", "checkpoint");
         ReasonCode: ("ReasonView", "code"), ("ObstacleView", "code"), ("InLineView", "reason_code");
-        EvictionCause: ("EvictionView", "cause"), ("LeaveView", "cause"), ("RunView", "leave_cause"),
-            ("TimelineRun", "leave_cause"), ("TimelineEviction", "cause");
+        EvictionCause: ("EvictionView", "cause"), ("TimelineEviction", "cause");
+        EndCause: ("JobView", "end_cause");
         EvictionOutcome: ("EvictionView", "outcome"), ("TimelineEviction", "outcome");
         ReclaimState: ("ReclaimView", "state");
         RunState: ("RunView", "state"), ("TimelineRun", "state");
@@ -55,7 +56,15 @@ fn words() -> Vec<Words> {
         PlatformRole: ("MeView", "platform_roles"), ("UserView", "platform_roles"), ("CreateUser", "platform_roles"),
             ("EditUser", "platform_roles");
         NeedKind: ("Need", "type");
-    }
+    };
+    // A run leaves because it is evicted, or for another reason.
+    let evicted = EvictionCause::ALL.iter().map(|one| one.as_str());
+    words.push(Words {
+        name: "LeaveCause",
+        values: evicted.chain(StopCause::ALL.iter().map(|one| one.as_str())).collect(),
+        stand_in: &[("LeaveView", "cause"), ("RunView", "leave_cause"), ("TimelineRun", "leave_cause")],
+    });
+    words
 }
 
 /// Names the enums in `components.schemas`, and lets pages refer to their items instead of repeating them.

@@ -49,6 +49,37 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// How a job's last run ended, in a word.
+    EndCause {
+        Succeeded = "succeeded",
+        /// The command said that it failed.
+        ExitCode = "exit_code",
+        /// The command was killed, and not by the agent.
+        Signal = "signal",
+        /// The command could not be started: no such program or directory, no right.
+        StartError = "start_error",
+        TimedOut = "timed_out",
+        Cancelled = "cancelled",
+        /// Told to leave, and not to run twice.
+        Evicted = "evicted",
+        /// Its node was lost, and it is not to run twice.
+        NodeLost = "node_lost",
+    }
+}
+
+impl EndCause {
+    /// What a member that failed by itself says of its gang.
+    #[must_use]
+    pub const fn of_failure(exit_code: Option<i32>, has_signal: bool) -> Self {
+        match exit_code {
+            Some(_) => Self::ExitCode,
+            None if has_signal => Self::Signal,
+            None => Self::StartError,
+        }
+    }
+}
+
 /// A member's end, as reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReportedEnd {
@@ -121,8 +152,8 @@ pub struct Finish {
     pub run: RunState,
     /// `Queued`, `Succeeded`, `Failed` or `Cancelled`.
     pub job: JobState,
-    /// A word for people: `exit_code`, `timed_out`, `cancelled`, `evicted`, `node_lost`, `succeeded`.
-    pub cause: &'static str,
+    /// `None`: a member failed, and how it ended says why ([`EndCause::of_failure`]).
+    pub cause: Option<EndCause>,
     pub counts_as_failure: bool,
     /// What became of evictions that this run was leaving for.
     pub eviction: EvictionOutcome,
@@ -156,7 +187,7 @@ fn finish(run: &RunFacts, ends: &[EndKind]) -> Finish {
         return Finish {
             run: RunState::Succeeded,
             job: JobState::Succeeded,
-            cause: "succeeded",
+            cause: Some(EndCause::Succeeded),
             counts_as_failure: false,
             eviction: EvictionOutcome::EndedItself,
         };
@@ -165,26 +196,26 @@ fn finish(run: &RunFacts, ends: &[EndKind]) -> Finish {
         Some(LeaveCause::Stopped(StopCause::Cancelled)) => Finish {
             run: RunState::Cancelled,
             job: JobState::Cancelled,
-            cause: "cancelled",
+            cause: Some(EndCause::Cancelled),
             counts_as_failure: false,
             eviction: EvictionOutcome::Cancelled,
         },
-        _ if any(EndKind::TimedOut) => failed(JobState::Failed, "timed_out"),
+        _ if any(EndKind::TimedOut) => failed(JobState::Failed, Some(EndCause::TimedOut)),
         _ if any(EndKind::Failure) => {
             let again = run.failure_count < run.max_failures;
-            failed(if again { JobState::Queued } else { JobState::Failed }, "exit_code")
+            failed(if again { JobState::Queued } else { JobState::Failed }, None)
         }
-        _ if any(EndKind::Lost) => again(run, RunState::Lost, "node_lost", EvictionOutcome::NodeLost),
+        _ if any(EndKind::Lost) => again(run, RunState::Lost, EndCause::NodeLost, EvictionOutcome::NodeLost),
         // Whoever asked for a requeue by hand gets it, also of a job that is not requeued by itself.
         Some(LeaveCause::Evicted(EvictionCause::Operator)) => Finish {
             job: JobState::Queued,
-            ..again(run, RunState::Evicted, "evicted", EvictionOutcome::Requeued)
+            ..again(run, RunState::Evicted, EndCause::Evicted, EvictionOutcome::Requeued)
         },
-        _ => again(run, RunState::Evicted, "evicted", EvictionOutcome::Requeued),
+        _ => again(run, RunState::Evicted, EndCause::Evicted, EvictionOutcome::Requeued),
     }
 }
 
-const fn failed(job: JobState, cause: &'static str) -> Finish {
+const fn failed(job: JobState, cause: Option<EndCause>) -> Finish {
     Finish {
         run: RunState::Failed,
         job,
@@ -195,11 +226,11 @@ const fn failed(job: JobState, cause: &'static str) -> Finish {
 }
 
 /// No fault of the job: it goes back in line, or is cancelled if it must not run twice.
-const fn again(run: &RunFacts, state: RunState, cause: &'static str, outcome: EvictionOutcome) -> Finish {
+const fn again(run: &RunFacts, state: RunState, cause: EndCause, outcome: EvictionOutcome) -> Finish {
     Finish {
         run: state,
         job: if run.requeue { JobState::Queued } else { JobState::Cancelled },
-        cause,
+        cause: Some(cause),
         counts_as_failure: false,
         eviction: match (run.requeue, outcome) {
             (false, EvictionOutcome::Requeued) => EvictionOutcome::Cancelled,

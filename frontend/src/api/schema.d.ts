@@ -1233,6 +1233,8 @@ export interface components {
         };
         /** @description A body that may be left out: `{}`. */
         Empty: Record<string, never>;
+        /** @enum {string} */
+        EndCause: "succeeded" | "exit_code" | "signal" | "start_error" | "timed_out" | "cancelled" | "evicted" | "node_lost";
         EventActor: {
             /** Format: uuid */
             id?: string | null;
@@ -1498,7 +1500,7 @@ export interface components {
             /** Format: int64 */
             cpu_milli: number;
             /** @description How it ended, in a word. */
-            end_cause?: string | null;
+            end_cause?: null | components["schemas"]["EndCause"];
             end_detail?: string | null;
             env: {
                 [key: string]: string;
@@ -1613,9 +1615,11 @@ export interface components {
         };
         /** @enum {string} */
         Kind: "training" | "inference" | "experiment" | "evaluation" | "batch";
+        /** @enum {string} */
+        LeaveCause: "reclaim" | "preemption" | "borrow_preemption" | "rebalance" | "idle" | "drain" | "quota_lowered" | "operator" | "cancelled" | "member_failed" | "node_lost";
         /** @description Why it leaves, and until when it may take. */
         LeaveView: {
-            cause: components["schemas"]["EvictionCause"];
+            cause: components["schemas"]["LeaveCause"];
             /** Format: uuid */
             eviction_id?: string | null;
             /** Format: date-time */
@@ -2435,7 +2439,7 @@ export interface components {
             exit_code?: number | null;
             /** Format: date-time */
             leave_by?: string | null;
-            leave_cause?: null | components["schemas"]["EvictionCause"];
+            leave_cause?: null | components["schemas"]["LeaveCause"];
             members: components["schemas"]["RunMember"][];
             /** Format: int32 */
             number: number;

@@ -9,9 +9,12 @@ use crate::release;
 use crate::row::{count, optional_word, word};
 use crate::schedule::apply::bump;
 use crate::write_tx::{NewEvent, WriteTx};
+use chrono::{DateTime, Utc};
 use reeve_core::id::{NodeId, TeamId};
 use reeve_core::job::{JobState, MemberState};
-use reeve_core::lifecycle::{Finish, LeaveCause, MemberFact, RunFacts, Step, StopCause, decide};
+use reeve_core::lifecycle::{
+    EndCause, EndKind, Finish, LeaveCause, MemberFact, RunFacts, Step, StopCause, decide,
+};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
@@ -24,8 +27,29 @@ struct Run {
     team: TeamId,
     number: i32,
     facts: RunFacts,
+    /// How its members ended, as far as they have.
+    ends: Vec<End>,
     /// It is not on record yet that it started, although every member has: one that ends at once is seen at its end first.
     starts: bool,
+}
+
+/// How a member ended.
+#[derive(Debug, Clone)]
+struct End {
+    kind: EndKind,
+    at: Option<DateTime<Utc>>,
+    exit_code: Option<i32>,
+    signal: Option<String>,
+    detail: Option<String>,
+}
+
+impl Run {
+    /// The end that is told of the whole: of the first that failed, or ran out of time, by itself; else the last one.
+    fn told(&self) -> Option<&End> {
+        let by_itself = |end: &&End| matches!(end.kind, EndKind::Failure | EndKind::TimedOut);
+        let first = self.ends.iter().filter(by_itself).min_by_key(|end| end.at);
+        first.or_else(|| self.ends.iter().max_by_key(|end| end.at))
+    }
 }
 
 /// Writes what members have become, and lets their runs go on.
@@ -55,7 +79,7 @@ pub(super) async fn advance(tx: &mut WriteTx, node: NodeId, moved: &[Moved]) -> 
         match step {
             Step::Nothing | Step::Started => {}
             Step::StopRest(cause) => stop_rest(tx, id, run, cause).await?,
-            Step::Finished(finish) => finished(tx, id, run, finish, moved).await?,
+            Step::Finished(finish) => finished(tx, id, run, finish).await?,
         }
     }
     if moved.iter().any(|moved| moved.state == MemberState::Ended) {
@@ -72,7 +96,7 @@ async fn load(tx: &mut WriteTx, ids: &[Uuid]) -> Result<BTreeMap<Uuid, Run>, Sto
     let rows = sqlx::query!(
         r#"select r.id, r.job_id, r.number, r.state, r.leave_cause, r.started_at, j.team_id, j.requeue,
                   j.failure_count, j.max_failures, m.state as member_state, m.started_at as member_started_at,
-                  m.end_kind, m.stop_order
+                  m.end_kind, m.stop_order, m.ended_at, m.exit_code, m.signal, m.end_detail
            from runs r join jobs j on j.id = r.job_id join members m on m.run_id = r.id
            where r.id = any($1) and r.ended_at is null order by r.id, m.member"#,
         ids
@@ -88,7 +112,15 @@ async fn load(tx: &mut WriteTx, ids: &[Uuid]) -> Result<BTreeMap<Uuid, Run>, Sto
             told: row.stop_order.is_some(),
         };
         let member_started = row.member_started_at.is_some();
+        let end = member.end.map(|kind| End {
+            kind,
+            at: row.ended_at,
+            exit_code: row.exit_code,
+            signal: row.signal,
+            detail: row.end_detail,
+        });
         if let Some(run) = runs.get_mut(&row.id) {
+            run.ends.extend(end);
             run.facts.members.push(member);
             run.starts &= member_started;
             continue;
@@ -102,7 +134,8 @@ async fn load(tx: &mut WriteTx, ids: &[Uuid]) -> Result<BTreeMap<Uuid, Run>, Sto
             failure_count: count(row.failure_count)?,
             max_failures: count(row.max_failures)?,
         };
-        let run = Run { job: row.job_id, team: row.team_id.into(), number: row.number, facts, starts };
+        let ends = Vec::from_iter(end);
+        let run = Run { job: row.job_id, team: row.team_id.into(), number: row.number, facts, ends, starts };
         runs.insert(row.id, run);
     }
     Ok(runs)
@@ -168,19 +201,12 @@ async fn stop_rest(tx: &mut WriteTx, id: Uuid, run: &Run, cause: StopCause) -> R
     Ok(())
 }
 
-async fn finished(
-    tx: &mut WriteTx,
-    id: Uuid,
-    run: &Run,
-    finish: Finish,
-    moved: &[Moved],
-) -> Result<(), StoreError> {
+async fn finished(tx: &mut WriteTx, id: Uuid, run: &Run, finish: Finish) -> Result<(), StoreError> {
     let now = tx.now();
-    // The first member that failed says how; else whoever ended last.
-    let told = moved.iter().filter(|moved| moved.run_id == id);
-    let shown = told.max_by_key(|moved| (moved.exit_code.is_some_and(|code| code != 0), moved.ended_at));
-    let (exit_code, signal) = shown.map_or((None, None), |moved| (moved.exit_code, moved.signal.clone()));
-    let detail = shown.and_then(|moved| moved.end_detail.clone());
+    let told = run.told();
+    let (exit_code, signal) = told.map_or((None, None), |end| (end.exit_code, end.signal.clone()));
+    let detail = told.and_then(|end| end.detail.clone());
+    let cause = finish.cause.unwrap_or_else(|| EndCause::of_failure(exit_code, signal.is_some()));
     sqlx::query!(
         "update runs set state = $2, ended_at = greatest($3, placed_at), exit_code = $4, signal = $5,
                 end_detail = coalesce(end_detail, $6)
@@ -206,7 +232,7 @@ async fn finished(
         finish.job.as_str(),
         is_final,
         now,
-        finish.cause,
+        cause.as_str(),
         detail,
         i32::from(finish.counts_as_failure),
         i32::from(evicted)
@@ -229,7 +255,7 @@ async fn finished(
         _ => "job.requeued",
     };
     tx.record(NewEvent::new(action, "job", run.job).team(run.team).after(json!({
-        "state": finish.job, "run_state": finish.run, "run_number": run.number, "cause": finish.cause,
+        "state": finish.job, "run_state": finish.run, "run_number": run.number, "cause": cause,
         "exit_code": exit_code, "signal": signal,
     })));
     tx.wake_schedule();

@@ -349,6 +349,8 @@ async fn a_gang_of_which_one_member_never_started_has_not_started() {
     world.agents[1].report(&base, now() + secs(2), broken).await.expect("received");
     world.agents[0].all(&base, now() + secs(3), left).await;
     assert_eq!(base.ask("select state, started_at from jobs").await, "failed -");
+    // The one that failed says why, not the one that was told to stop after it.
+    assert_eq!(base.ask("select end_cause, end_detail from jobs").await, "start_error no such file");
     assert_eq!(base.ask("select started_at from runs").await, "-");
     assert_eq!(base.ask("select count(started_at) from members").await, "1");
     base.end().await;
