@@ -6,6 +6,9 @@ SHELL := /bin/sh
 # One target folder outside the checkout, so that a fresh clone finds its dependencies built.
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/reeve/target
 
+# Where tests/setup.sh puts a Node of its own when the system's is too old; elsewhere the folder doesn't exist.
+export PATH := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/reeve/node/node_modules/.bin:$(PATH)
+
 DATA ?= data
 PORT ?= 8080
 ONLY ?=

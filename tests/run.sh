@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/reeve/target}
+export PATH=${XDG_CACHE_HOME:-$HOME/.cache}/reeve/node/node_modules/.bin:$PATH # where setup.sh puts a newer Node
 export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-never} NO_COLOR=1
 steps=${STEPS:-setup lint console build rust drift browser}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/reeve-test.XXXXXX")

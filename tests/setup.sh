@@ -6,6 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 purpose=${1:-demo}
+NODE_VERSION=22.23.3
+NPM_VERSION=10.9.9
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -44,8 +46,24 @@ if [ ${#missing[@]} -gt 0 ]; then
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-node_major=$(node -p 'process.versions.node.split(".")[0]')
-if [ "$node_major" -lt 20 ]; then
+# Debian 12 ships Node 18. The console's tools need more, and npm can fetch that for us: into the cache, not the system.
+node_new_enough() {
+    node -e 'const [major, minor] = process.versions.node.split(".").map(Number)
+             process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)'
+}
+node_home=${XDG_CACHE_HOME:-$HOME/.cache}/reeve/node
+if ! node_new_enough && [ ! -x "$node_home/node_modules/.bin/node" ]; then
+    say "Node $(node --version) is too old for the console (20.19 or newer): fetching Node $NODE_VERSION for it"
+    mkdir -p "$node_home"
+    npm install --prefix "$node_home" --no-audit --no-fund --loglevel=error "node@$NODE_VERSION" "npm@$NPM_VERSION"
+fi
+if [ -x "$node_home/node_modules/.bin/node" ]; then
+    PATH=$node_home/node_modules/.bin:$PATH
+    # The system's Node trusts the system's certificates (a company's proxy among them); so shall this one.
+    certificates=/etc/ssl/certs/ca-certificates.crt
+    [ ! -r "$certificates" ] || export NODE_EXTRA_CA_CERTS=${NODE_EXTRA_CA_CERTS:-$certificates}
+fi
+if ! node_new_enough; then
     say "Node $(node --version) is too old: the console needs 20.19 or newer (https://nodejs.org)"
     exit 1
 fi
