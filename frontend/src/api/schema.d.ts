@@ -2711,7 +2711,7 @@ export interface components {
             kind: components["schemas"]["Kind"];
             /** Format: date-time */
             leave_by?: string | null;
-            leave_cause?: null | components["schemas"]["EvictionCause"];
+            leave_cause?: null | components["schemas"]["LeaveCause"];
             /**
              * Format: date-time
              * @description When its time limit ends it; null without one, before its start and after its end.

@@ -8,7 +8,6 @@ use crate::output::Output;
 use anyhow::{Context, ensure};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use futures::{StreamExt as _, TryStreamExt as _};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use reeve_sim::trace::{self, Columns, Format};
 use serde_json::Value;
@@ -101,7 +100,7 @@ pub(crate) async fn run(args: ReplayArgs, client: &Client, output: Output) -> an
     let mine = || Call::get("/jobs").query("label", Some(format!("{}={}", submit::LABEL, shape.replay)));
     wait(client, &mine, ids.len(), &progress(ids.len(), "ended", output)).await?;
     let jobs = client.all(mine(), ids.len()).await?;
-    let runs = runs_of_evicted(client, &jobs).await?;
+    let runs = runs_of(client, &jobs).await?;
     // By the server's clock, not this machine's.
     let since = jobs.iter().filter_map(|job| job["submitted_at"].as_str()).min();
     let loans = Call::get("/loans").query("pool", shape.pool.as_ref()).query("from", since);
@@ -132,14 +131,20 @@ async fn wait(
     }
 }
 
-/// Runs of the jobs that had several; the others' one run is told by the job itself.
-async fn runs_of_evicted(client: &Client, jobs: &[Value]) -> anyhow::Result<BTreeMap<String, Vec<Value>>> {
-    let several = jobs.iter().filter(|job| job["run_number"].as_u64().unwrap_or(0) > 1);
-    let asked = several.filter_map(|job| job["id"].as_str()).map(|id| async move {
-        let runs = client.all(Call::get(format!("/jobs/{id}/runs")), 1000).await?;
-        anyhow::Ok((id.to_owned(), runs))
-    });
-    futures::stream::iter(asked).buffer_unordered(8).try_collect().await
+/// The runs of these jobs, by job.
+async fn runs_of(client: &Client, jobs: &[Value]) -> anyhow::Result<BTreeMap<String, Vec<Value>>> {
+    let mut runs: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    // Timestamps of one form and zone sort as they are written.
+    let Some(first) = jobs.iter().filter_map(|job| job["submitted_at"].as_str()).min() else {
+        return Ok(runs);
+    };
+    let ours: BTreeSet<&str> = jobs.iter().filter_map(|job| job["id"].as_str()).collect();
+    for run in client.all(Call::get("/runs").query("from", Some(first)), 1_000_000).await? {
+        if let Some(id) = run["job"]["id"].as_str().filter(|id| ours.contains(id)) {
+            runs.entry(id.to_owned()).or_default().push(run);
+        }
+    }
+    Ok(runs)
 }
 
 fn progress(length: usize, what: &'static str, output: Output) -> ProgressBar {

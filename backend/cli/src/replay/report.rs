@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Replayed<'a> {
     pub(crate) jobs: &'a [Value],
-    /// Of the jobs that ran more than once.
+    /// Of these jobs, by job.
     pub(crate) runs: &'a BTreeMap<String, Vec<Value>>,
     pub(crate) loans: &'a [Value],
     /// How many of the trace's seconds passed in a real one.
@@ -65,21 +65,18 @@ pub(crate) fn teams(replayed: Replayed<'_>) -> anyhow::Result<Vec<TeamReport>> {
 }
 
 fn one(team: &str, jobs: &[&Value], replayed: Replayed<'_>) -> anyhow::Result<TeamReport> {
-    let (mut waits, mut gpu_hours) = (Vec::new(), 0.0);
+    let (mut waits, mut gpu_secs) = (Vec::new(), 0.0);
     for job in jobs {
-        let runs = job["id"].as_str().and_then(|id| replayed.runs.get(id));
-        let first = match runs.and_then(|runs| runs.iter().min_by_key(|run| run["number"].as_u64())) {
-            Some(run) => time(run, "started_at")?,
-            None => time(job, "started_at")?,
-        };
+        let runs = job["id"].as_str().and_then(|id| replayed.runs.get(id)).map_or(&[][..], Vec::as_slice);
+        let first = runs.iter().min_by_key(|run| run["number"].as_u64());
+        let first = first.map(|run| time(run, "started_at")).transpose()?.flatten();
         let submitted = time(job, "submitted_at")?.context("a job without submitted_at")?;
         waits.extend(first.map(|first| (first - submitted).as_seconds_f64().max(0.0) * replayed.speed));
-        let ran = match runs {
-            Some(runs) => runs.iter().map(|run| span(run, "ended_at")).sum::<anyhow::Result<f64>>()?,
-            None => span(job, "finished_at")?,
-        };
-        gpu_hours += ran * job["gpus_total"].as_f64().unwrap_or(0.0) * replayed.speed / 3600.0;
+        for run in runs {
+            gpu_secs += held(run)? * replayed.speed;
+        }
     }
+    let gpu_hours = gpu_secs / 3600.0;
     waits.sort_by(f64::total_cmp);
     Ok(TeamReport {
         team: team.to_owned(),
@@ -95,10 +92,16 @@ fn one(team: &str, jobs: &[&Value], replayed: Replayed<'_>) -> anyhow::Result<Te
     })
 }
 
-/// Seconds from `started_at` to the end; 0 without either.
-fn span(item: &Value, end: &str) -> anyhow::Result<f64> {
-    let (start, end) = (time(item, "started_at")?, time(item, end)?);
-    Ok(start.zip(end).map_or(0.0, |(start, end)| (end - start).as_seconds_f64().max(0.0)))
+/// GPU-seconds that a run's members held, from placement to release, as loans are counted.
+fn held(run: &Value) -> anyhow::Result<f64> {
+    let mut sum = 0.0;
+    for member in run["members"].as_array().into_iter().flatten() {
+        let gpus = member["gpu_indices"].as_array().map_or(0, Vec::len) as f64;
+        let share = member["gpu_milli"].as_f64().unwrap_or(1000.0) / 1000.0;
+        let span = time(member, "placed_at")?.zip(time(member, "released_at")?);
+        sum += gpus * share * span.map_or(0.0, |(from, to)| (to - from).as_seconds_f64().max(0.0));
+    }
+    Ok(sum)
 }
 
 /// A loan still open counts until the last job's end.
@@ -164,43 +167,53 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn job(id: &str, team: &str, started: Option<&str>, state: &str) -> Value {
-        json!({"id": id, "team": {"slug": team}, "state": state, "eviction_count": 1, "gpus_total": 2.0,
-            "submitted_at": "2026-01-01T00:00:00Z", "started_at": started, "finished_at": "2026-01-01T00:00:11Z"})
+    fn job(id: &str, team: &str, state: &str) -> Value {
+        json!({"id": id, "team": {"slug": team}, "state": state, "eviction_count": 1,
+            "submitted_at": "2026-01-01T00:00:00Z", "finished_at": "2026-01-01T00:00:11Z"})
+    }
+
+    /// Placed a second before its start.
+    fn run(number: u32, start: u32, end: u32, milli: u32) -> Value {
+        let at = |secs: u32| format!("2026-01-01T00:00:{secs:02}Z");
+        json!({"number": number, "started_at": at(start), "members": [
+            {"gpu_indices": [0, 3], "gpu_milli": milli, "placed_at": at(start - 1), "released_at": at(end)}]})
     }
 
     #[test]
     fn waits_and_hours_are_of_started_jobs_only_and_in_the_traces_time() {
         let jobs = [
-            job("1", "a", Some("2026-01-01T00:00:01Z"), "succeeded"),
-            job("2", "a", Some("2026-01-01T00:00:03Z"), "failed"),
-            job("3", "a", None, "cancelled"),
-            job("4", "b", None, "cancelled"),
+            job("1", "a", "succeeded"),
+            job("2", "a", "failed"),
+            job("3", "a", "cancelled"),
+            job("4", "b", "cancelled"),
         ];
-        let replayed = Replayed { jobs: &jobs, runs: &BTreeMap::new(), loans: &[], speed: 100.0 };
+        let runs = BTreeMap::from([
+            ("1".to_owned(), vec![run(1, 1, 10, 1000)]),
+            ("2".to_owned(), vec![run(1, 3, 18, 500)]),
+        ]);
+        let replayed = Replayed { jobs: &jobs, runs: &runs, loans: &[], speed: 100.0 };
         let got = teams(replayed).expect("figures");
         assert_eq!(
             (got[0].wait_mean_secs, got[0].wait_p50_secs, got[0].wait_p95_secs),
             (200.0, 100.0, 300.0)
         );
         assert_eq!((got[0].succeeded, got[0].never_started, got[0].evictions), (1, 1, 3));
-        assert_eq!(got[0].gpu_hours, 1.0, "(10 + 8) s × 2 GPUs × 100 are an hour");
+        assert_eq!(got[0].gpu_hours, 1.0, "(10 s × 2 GPUs + 16 s × 2 halves) × 100 are an hour");
         assert_eq!((got[1].wait_mean_secs, got[1].never_started), (0.0, 1));
         assert_eq!((got[2].team.as_str(), got[2].jobs), ("(all)", 4));
     }
 
     #[test]
-    fn an_evicted_job_waited_until_its_first_run_and_ran_in_all_of_them() {
-        let jobs = [job("1", "a", Some("2026-01-01T00:00:09Z"), "succeeded")];
-        let run = |number: u32, start: &str, end: &str| json!({"number": number, "started_at": format!("2026-01-01T00:00:{start}Z"), "ended_at": format!("2026-01-01T00:00:{end}Z")});
-        let runs = BTreeMap::from([("1".to_owned(), vec![run(2, "09", "11"), run(1, "02", "05")])]);
+    fn an_evicted_job_waited_until_its_first_run_and_held_gpus_in_all_of_them() {
+        let jobs = [job("1", "a", "succeeded")];
+        let runs = BTreeMap::from([("1".to_owned(), vec![run(2, 9, 11, 1000), run(1, 2, 5, 1000)])]);
         let got = teams(Replayed { jobs: &jobs, runs: &runs, loans: &[], speed: 3600.0 }).expect("figures");
-        assert_eq!((got[0].wait_mean_secs, got[0].gpu_hours), (7200.0, 10.0));
+        assert_eq!((got[0].wait_mean_secs, got[0].gpu_hours), (7200.0, 14.0));
     }
 
     #[test]
     fn loans_count_for_borrower_and_lender_and_open_ones_until_the_end() {
-        let jobs = [job("1", "a", None, "cancelled"), job("2", "b", None, "cancelled")];
+        let jobs = [job("1", "a", "cancelled"), job("2", "b", "cancelled")];
         let loan = |lender: Value, ended: Option<&str>| json!({"borrower": {"slug": "a"}, "lender": lender, "gpus": 3.0, "started_at": "2026-01-01T00:00:01Z", "ended_at": ended});
         let loans = [loan(json!({"slug": "b"}), Some("2026-01-01T00:00:02Z")), loan(Value::Null, None)];
         let replayed = Replayed { jobs: &jobs, runs: &BTreeMap::new(), loans: &loans, speed: 3600.0 };
