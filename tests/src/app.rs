@@ -168,6 +168,17 @@ impl TestApp {
         connection.close().await.expect("closed");
     }
 
+    /// The same in a transaction that stays open: whoever needs the row waits.
+    ///
+    /// # Panics
+    /// When PostgreSQL refuses it.
+    pub async fn open_sql(&self, sql: &str) -> OpenSql {
+        let mut connection = PgConnection::connect(&self.database.url).await.expect("connected");
+        let sql = format!("begin; {sql}");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql.clone())).execute(&mut connection).await.expect(&sql);
+        OpenSql(connection)
+    }
+
     /// Another server on the same database, which has not read anything yet.
     ///
     /// # Panics
@@ -198,6 +209,19 @@ impl TestApp {
         let count = sqlx::query_scalar(sql).fetch_one(&mut connection).await.expect("counted");
         connection.close().await.expect("closed");
         count
+    }
+}
+
+/// A transaction of [`TestApp::open_sql`]; dropped, it is undone.
+#[derive(Debug)]
+pub struct OpenSql(PgConnection);
+
+impl OpenSql {
+    /// # Panics
+    /// When PostgreSQL refuses it.
+    pub async fn commit(mut self) {
+        sqlx::raw_sql("commit").execute(&mut self.0).await.expect("committed");
+        self.0.close().await.expect("closed");
     }
 }
 

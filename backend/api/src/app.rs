@@ -7,6 +7,7 @@ use crate::extract::{AuthKind, Caller};
 use crate::installation::Installation;
 use crate::layers::rate_limit::RateLimit;
 use crate::problem::{Code, Problem, Result};
+use crate::routes::jobs::gather::Gather;
 use crate::routes::metrics::show::GaugeCache;
 use metrics_exporter_prometheus::PrometheusHandle;
 use reeve_core::access::{Action, Resource, Verdict, may};
@@ -64,6 +65,8 @@ pub struct AppState {
     pub(crate) what_if: Arc<tokio::sync::Semaphore>,
     pub(crate) gauges: Arc<GaugeCache>,
     pub(crate) installation: Arc<Installation>,
+    /// Submissions that wait for those under way.
+    pub(crate) gather: Arc<Gather>,
 }
 
 impl AppState {
@@ -81,6 +84,7 @@ impl AppState {
             callers: Arc::default(),
             gauges: Arc::default(),
             installation: Arc::default(),
+            gather: Arc::default(),
             rate_limit: Arc::new(rate_limit),
             what_if: Arc::new(tokio::sync::Semaphore::new(1)),
             settings: Arc::new(settings),

@@ -1,23 +1,31 @@
-//! What changes seldom and every submission needs: the policy in force and what each pool offers at most.
+//! What changes seldom and every submission needs: what it names, the policy in force, and what each pool offers at most.
 //!
-//! The policy is kept by its version, which each submission reads anew. What pools offer only makes warnings, and is kept
-//! for seconds, unless this server has just been told of a node or a pool comes or goes. Nothing that decides is
-//! kept here: names, rights and states are read each time.
+//! Names are kept with the versions of their rows, and the policy by its own: the statement that keeps a job compares
+//! them with what is true at that moment, and whoever finds them changed looks again. What pools offer only makes
+//! warnings, and is kept for seconds, unless this server has just been told of a node, or a pool comes or goes. Nothing
+//! decides by what is kept here alone, and nothing of rights is.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use reeve_core::policy::Policy;
+use reeve_store::jobs::admission::Found;
 use reeve_store::reach::{self, Reach};
 use reeve_store::{Store, StoreError, policy};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
 
 const FRESH_SECS: i64 = 5;
+/// Most pairs of names kept.
+const MOST_NAMES: usize = 1_000;
+
+/// A team and a queue, as a submission names them.
+type Names = (String, Option<String>);
 
 #[derive(Debug, Default)]
 struct Kept {
     policy: Option<(i64, Arc<Policy>)>,
     reaches: Option<(DateTime<Utc>, Arc<Vec<Reach>>)>,
+    names: HashMap<Names, (DateTime<Utc>, Arc<Found>)>,
 }
 
 /// The last look at them.
@@ -55,6 +63,30 @@ impl Installation {
         let reaches = Arc::new(reach::pools(store).await?);
         self.kept().reaches = Some((now, Arc::clone(&reaches)));
         Ok(reaches)
+    }
+
+    /// What these names meant at the last look.
+    pub(crate) fn names(&self, team: &str, queue: Option<&str>, now: DateTime<Utc>) -> Option<Arc<Found>> {
+        let names = (team.to_owned(), queue.map(str::to_owned));
+        let kept = self.kept();
+        let (at, found) = kept.names.get(&names)?;
+        ((now - *at).abs() < TimeDelta::seconds(FRESH_SECS)).then(|| Arc::clone(found))
+    }
+
+    /// What these names mean now.
+    pub(crate) fn learn(&self, team: &str, queue: Option<&str>, found: &Arc<Found>, now: DateTime<Utc>) {
+        let mut kept = self.kept();
+        if kept.names.len() >= MOST_NAMES {
+            kept.names.clear();
+        }
+        kept.names.insert((team.to_owned(), queue.map(str::to_owned)), (now, Arc::clone(found)));
+    }
+
+    /// After a pool came or went.
+    pub(crate) fn forget_pools(&self) {
+        let mut kept = self.kept();
+        kept.names.clear();
+        kept.reaches = None;
     }
 
     /// After a node came, went, or told of other GPUs.

@@ -48,6 +48,25 @@ impl StoreError {
     pub const fn is_transient(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::Serialization(_))
     }
+
+    /// The database itself refused the statement, so that surely nothing of it was kept, and another may well be taken.
+    #[must_use]
+    pub fn is_undone(&self) -> bool {
+        match self {
+            Self::NotFound
+            | Self::Conflict
+            | Self::Duplicate { .. }
+            | Self::Reference { .. }
+            | Self::Check { .. }
+            | Self::Serialization(_)
+            | Self::NoEvent => true,
+            // A lock or the statement took too long: 55P03, 57014.
+            Self::Unavailable(sqlx::Error::Database(database)) => {
+                matches!(database.code().as_deref(), Some("55P03" | "57014"))
+            }
+            Self::Unavailable(_) | Self::Schema(_) | Self::Unreadable(_) | Self::Internal(_) => false,
+        }
+    }
 }
 
 impl From<sqlx::Error> for StoreError {

@@ -41,6 +41,7 @@ pub mod seal;
 pub mod sessions;
 pub mod signal;
 pub mod submit;
+mod submit_rows;
 pub mod teams;
 pub mod tokens;
 pub mod users;

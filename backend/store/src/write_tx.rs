@@ -10,6 +10,7 @@ use reeve_core::id::{EventId, NodeId, TeamId};
 use reeve_core::text_enum;
 use serde::Serialize;
 use serde_json::Value;
+use sqlx::types::Json;
 use sqlx::{PgConnection, Postgres, Transaction};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -141,7 +142,7 @@ impl NewEvent {
     }
 }
 
-/// An event's row, named as its columns.
+/// An event's row for a `jsonb_to_recordset`, named as its columns.
 #[derive(Debug, Serialize)]
 pub(crate) struct EventRow<'a> {
     id: EventId,
@@ -162,12 +163,10 @@ pub(crate) struct EventRow<'a> {
     detail: Option<&'a Value>,
 }
 
-/// Rows for a `jsonb_to_recordset`, in the order in which the events were recorded.
-pub(crate) fn event_rows(context: &WriteContext, events: &[NewEvent]) -> Result<Value, StoreError> {
-    let rows: Vec<EventRow<'_>> = events
-        .iter()
-        .zip(0..)
-        .map(|(event, ordinal)| EventRow {
+impl<'a> EventRow<'a> {
+    /// The `ordinal`-th event of a transaction.
+    pub(crate) fn new(context: &'a WriteContext, event: &'a NewEvent, ordinal: i32) -> Self {
+        Self {
             id: EventId::mint(context.now),
             ordinal,
             occurred_at: context.now,
@@ -184,9 +183,8 @@ pub(crate) fn event_rows(context: &WriteContext, events: &[NewEvent]) -> Result<
             before: event.before.as_ref(),
             after: event.after.as_ref(),
             detail: event.detail.as_ref(),
-        })
-        .collect();
-    Ok(serde_json::to_value(rows)?)
+        }
+    }
 }
 
 /// Inserts events in their effect's transaction.
@@ -195,7 +193,8 @@ pub(crate) async fn write_events(
     context: &WriteContext,
     events: &[NewEvent],
 ) -> Result<(), StoreError> {
-    let rows = event_rows(context, events)?;
+    let rows: Vec<EventRow<'_>> =
+        events.iter().zip(0..).map(|(event, ordinal)| EventRow::new(context, event, ordinal)).collect();
     sqlx::query!(
         "insert into events (id, ordinal, occurred_at, actor_type, actor_id, actor_name, action, subject_type,
                              subject_id, team_id, request_id, rule, allowed, before, after, detail)
@@ -205,7 +204,7 @@ pub(crate) async fn write_events(
                 id uuid, ordinal integer, occurred_at timestamptz, actor_type text, actor_id uuid,
                 actor_name text, action text, subject_type text, subject_id uuid, team_id uuid,
                 request_id text, rule text, allowed boolean, before jsonb, after jsonb, detail jsonb)",
-        rows
+        Json(rows) as _
     )
     .execute(connection)
     .await?;

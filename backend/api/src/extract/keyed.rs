@@ -95,27 +95,19 @@ impl Once {
     /// [`Code::IdempotencyMismatch`] when the key was used for another request.
     pub async fn replay(&self) -> Result<Option<Response>> {
         let Some(key) = &self.key else { return Ok(None) };
-        Self::known(idempotency::find(&self.store, key).await?)
-    }
-
-    /// The key, for effects that look it up together with what they need.
-    #[must_use]
-    pub fn key(&self) -> Option<&IdempotencyKey> {
-        self.key.as_ref()
-    }
-
-    /// The same as [`Once::replay`] for a key that was looked up already.
-    ///
-    /// # Errors
-    /// As [`Once::replay`].
-    pub fn known(known: Known) -> Result<Option<Response>> {
-        match known {
+        match idempotency::find(&self.store, key).await? {
             Known::New => Ok(None),
             // Only a mark in place of a secret is kept as a refusal.
             Known::Same(reply) if reply.status >= 400 => Err(Problem::new(Code::SecretNotKept)),
             Known::Same(reply) => Ok(Some(replayed(reply))),
             Known::Other => Err(Problem::new(Code::IdempotencyMismatch)),
         }
+    }
+
+    /// The key, for effects that keep their reply themselves.
+    #[must_use]
+    pub fn key(&self) -> Option<&IdempotencyKey> {
+        self.key.as_ref()
     }
 
     /// Keeps the reply with the effect, commits, and answers with a JSON view.
@@ -183,47 +175,39 @@ impl Once {
     }
 }
 
-/// A reply made before its effect, for effects that keep it themselves in their one statement.
+/// What became of an effect that keeps its reply itself.
 #[derive(Debug)]
-pub struct Prepared {
-    once: Once,
-    reply: StoredReply,
+pub enum Effect {
+    /// Done, and this reply is kept with it.
+    Done(StoredReply),
+    /// Nothing done: the key is known already.
+    Known,
+    /// Judged, and refused. What was answered to the same key before still counts.
+    Refused(Problem),
+    /// Not done, or nobody knows.
+    Failed(Problem),
+}
+
+/// A reply that an effect is to keep.
+///
+/// # Errors
+/// [`Code::Internal`] for a view that is no JSON.
+pub fn reply(status: StatusCode, view: &impl Serialize) -> Result<StoredReply> {
+    let body = serde_json::to_vec(view).map_err(|error| Problem::internal(&error))?;
+    Ok(StoredReply { status: status.as_u16(), headers: serde_json::json!({}), body })
 }
 
 impl Once {
-    /// Makes the reply that an effect is to keep.
+    /// The effect's reply, or the stored one of an equal request that was faster.
     ///
     /// # Errors
-    /// [`Code::Internal`] for a view that is no JSON.
-    pub fn prepare(self, status: StatusCode, view: &impl Serialize) -> Result<Prepared> {
-        let body = serde_json::to_vec(view).map_err(|error| Problem::internal(&error))?;
-        let reply = StoredReply { status: status.as_u16(), headers: serde_json::json!({}), body };
-        Ok(Prepared { once: self, reply })
-    }
-}
-
-impl Prepared {
-    /// What the effect keeps; `None` without a key.
-    #[must_use]
-    pub fn kept(&self) -> Option<(&IdempotencyKey, &StoredReply)> {
-        self.once.key.as_ref().map(|key| (key, &self.reply))
-    }
-
-    /// The reply, or the stored one of an equal request that was faster.
-    ///
-    /// # Errors
-    /// As the effect's.
-    pub async fn answer(
-        self,
-        effect: Result<(), StoreError>,
-        refused: fn(StoreError) -> Problem,
-    ) -> Result<Response> {
+    /// As the effect's; [`Code::IdempotencyMismatch`] when the key was used for another request.
+    pub async fn answer(&self, effect: Effect) -> Result<Response> {
         match effect {
-            Ok(()) => Ok(sent(self.reply)),
-            Err(StoreError::Duplicate { constraint }) if constraint == idempotency::DUPLICATE => {
-                self.once.replay().await?.ok_or_else(|| Problem::new(Code::IdempotencyRunning))
-            }
-            Err(error) => Err(refused(error)),
+            Effect::Done(reply) => Ok(sent(reply)),
+            Effect::Known => self.replay().await?.ok_or_else(|| Problem::new(Code::IdempotencyRunning)),
+            Effect::Refused(problem) => self.replay().await?.ok_or(problem),
+            Effect::Failed(problem) => Err(problem),
         }
     }
 }

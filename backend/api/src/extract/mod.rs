@@ -13,7 +13,7 @@ mod scan;
 pub use caller::{AuthKind, Caller};
 pub use if_match::{IfMatch, Precondition};
 pub use json::Json;
-pub use keyed::{Empty, Keyed, Once, Prepared};
+pub use keyed::{Effect, Empty, Keyed, Once, reply};
 pub use list::{LONG_LIMIT, List, ListParams, LongListParams, PageView};
 pub use patch::{clearable, not_null};
 pub use query::Params;

@@ -5,7 +5,7 @@ mod auth;
 mod events;
 mod evictions;
 mod health;
-mod jobs;
+pub(crate) mod jobs;
 mod join_tokens;
 mod list;
 mod list_work;

@@ -1,9 +1,7 @@
-//! What submissions stand on: whatever a whole batch names, whether its key is known, and which policy is in force, in
-//! one round trip. It refuses to judge: what is missing is simply not there.
+//! What submissions stand on: whatever they name, and which policy is in force, in one round trip. It refuses to judge: what is missing is simply not there.
 
 use crate::connect::Store;
 use crate::error::StoreError;
-use crate::idempotency::{IdempotencyKey, Known};
 use crate::queues::Queue;
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,6 +15,7 @@ pub struct TeamRow {
     pub slug: String,
     pub name: String,
     pub parent_id: Option<Uuid>,
+    pub version: i64,
 }
 
 /// What submissions name, each once.
@@ -32,8 +31,6 @@ pub struct Named {
 /// What is there of it.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// What was answered to the same key before.
-    pub known: Known,
     /// 0 = the product's defaults.
     pub policy_version: i64,
     /// Active ones.
@@ -47,10 +44,6 @@ pub struct Found {
 }
 
 struct Row {
-    request_hash: Option<Vec<u8>>,
-    status: Option<i16>,
-    response_headers: Option<Value>,
-    response: Option<Vec<u8>>,
     policy_version: i64,
     teams: Value,
     queues: Value,
@@ -62,32 +55,24 @@ struct Row {
 ///
 /// # Errors
 /// [`StoreError::Unavailable`].
-pub async fn look_up(
-    store: &Store,
-    key: Option<&IdempotencyKey>,
-    named: &Named,
-) -> Result<Found, StoreError> {
+pub async fn look_up(store: &Store, named: &Named) -> Result<Found, StoreError> {
     let ids = |names: &[String]| names.iter().filter_map(|name| name.parse().ok()).collect::<Vec<Uuid>>();
     let row = sqlx::query_as!(
         Row,
         r#"with named as (
-             select id, slug, name, parent_id from teams
-             where state = 'active' and (slug = any($3) or id = any($4))
+             select id, slug, name, parent_id, version from teams
+             where state = 'active' and (slug = any($1) or id = any($2))
            )
-           select k.request_hash as "request_hash?", k.status as "status?", k.response_headers as "response_headers?",
-                  k.response as "response?", coalesce((select max(version) from policies), 0) as "policy_version!",
+           select coalesce((select max(version) from policies), 0) as "policy_version!",
                   coalesce((select jsonb_agg(n) from named n), '[]') as "teams!",
                   coalesce((select jsonb_agg(to_jsonb(q) || jsonb_build_object('team_slug', t.slug, 'team_name', t.name)
                                              order by q.created_at, q.id)
                             from queues q join teams t on t.id = q.team_id
-                            where q.deleted_at is null and (q.slug = any($5) or q.id = any($6)
+                            where q.deleted_at is null and (q.slug = any($3) or q.id = any($4)
                                   or q.team_id in (select id from named))), '[]') as "queues!",
                   coalesce((select array_agg(id) from pools where state = 'active'), '{}') as "pools!",
                   coalesce((select array_agg(distinct level) from nodes, jsonb_object_keys(topology) as level
-                            where $7 and state <> 'removed'), '{}') as "levels!"
-           from (select) as always left join idempotency_keys k on k.caller = $1 and k.key = $2"#,
-        key.map(|key| key.caller),
-        key.map(|key| key.key.as_str()),
+                            where $5 and state <> 'removed'), '{}') as "levels!""#,
         &named.teams,
         &ids(&named.teams),
         &named.queues,
@@ -96,14 +81,7 @@ pub async fn look_up(
     )
     .fetch_one(store.pool())
     .await?;
-    let known = match (key, row.request_hash, row.status, row.response_headers, row.response) {
-        (Some(key), Some(hash), Some(status), Some(headers), Some(response)) => {
-            key.known(&hash, status, headers, response)
-        }
-        _ => Known::New,
-    };
     Ok(Found {
-        known,
         policy_version: row.policy_version,
         teams: serde_json::from_value(row.teams)?,
         queues: serde_json::from_value(row.queues)?,

@@ -1,5 +1,7 @@
-//! From submissions to jobs that can be kept: look all their names up at once, parse each, check rights. A submission is
-//! one look and one statement, however many jobs it has.
+//! From submissions to jobs that can be kept: look all their names up at once, parse each, check rights.
+//!
+//! An admission says what it stood on; whoever keeps the jobs compares that with what is true at that moment. A refusal
+//! has no such guard: it is only told by somebody who has just looked.
 
 use crate::app::AppState;
 use reeve_core::access::{Action, Actor, Resource, Verdict, may};
@@ -9,10 +11,10 @@ use reeve_core::job_spec::parse::parse;
 use reeve_core::job_spec::{Fault, JobSpec, RawJob};
 use reeve_core::policy::Policy;
 use reeve_store::StoreError;
-use reeve_store::idempotency::{IdempotencyKey, Known};
-use reeve_store::jobs::admission::{self, Named, TeamRow};
+use reeve_store::jobs::admission::{self, Found, Named, TeamRow};
 use reeve_store::queues::Queue;
 use reeve_store::reach::Reach;
+use reeve_store::submit::SeenQueue;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -25,6 +27,8 @@ pub(super) struct Admitted {
     pub(super) pools: Vec<PoolId>,
     pub(super) pool_slugs: Vec<String>,
     pub(super) warnings: Vec<Warning>,
+    /// The queue, and those that were passed over for it.
+    pub(super) seen: Vec<SeenQueue>,
 }
 
 /// Why a batch is not taken.
@@ -36,38 +40,67 @@ pub(super) enum Refusal {
     Forbidden { team: String },
 }
 
-/// What the installation has, looked up once for the whole batch.
+/// What an admission stands on.
+#[derive(Debug, Clone)]
 pub(super) struct Facts {
-    /// What was answered to the request's key before.
-    pub(super) known: Known,
     policy: Arc<Policy>,
-    teams: Vec<TeamRow>,
-    queues: Vec<Queue>,
     reaches: Arc<Vec<Reach>>,
-    levels: BTreeSet<String>,
+    found: Arc<Found>,
 }
 
-/// Looks up what the submissions name.
-pub(super) async fn look_up(
-    app: &AppState,
-    key: Option<&IdempotencyKey>,
-    raws: &[RawJob],
-) -> Result<Facts, StoreError> {
+impl Facts {
+    pub(super) fn policy_version(&self) -> i64 {
+        self.found.policy_version
+    }
+}
+
+/// Looks up what the submissions name, now.
+pub(super) async fn look_up(app: &AppState, raws: &[&RawJob]) -> Result<Facts, StoreError> {
     let unique = |names: BTreeSet<&String>| names.into_iter().cloned().collect::<Vec<_>>();
     let named = Named {
         teams: unique(raws.iter().map(|raw| &raw.team).collect()),
         queues: unique(raws.iter().filter_map(|raw| raw.queue.as_ref()).collect()),
-        levels: raws.iter().any(|raw| raw.require_topology.is_some() || raw.prefer_topology.is_some()),
+        levels: raws.iter().any(|raw| names_levels(raw)),
     };
-    let found = admission::look_up(&app.store, key, &named).await?;
+    let found = Arc::new(admission::look_up(&app.store, &named).await?);
+    let now = app.clock.now();
+    for raw in raws {
+        app.installation.learn(&raw.team, raw.queue.as_deref(), &found, now);
+    }
+    facts(app, found).await
+}
+
+/// The same for each submission by itself, from the last look where there was one lately.
+pub(super) async fn recall(app: &AppState, raws: &[&RawJob]) -> Result<Vec<Facts>, StoreError> {
+    let now = app.clock.now();
+    let known = |raw: &RawJob| match names_levels(raw) {
+        true => None,
+        false => app.installation.names(&raw.team, raw.queue.as_deref(), now),
+    };
+    let known: Vec<Option<Arc<Found>>> = raws.iter().map(|raw| known(raw)).collect();
+    let unknown: Vec<&RawJob> =
+        raws.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(raw, _)| *raw).collect();
+    let looked = if unknown.is_empty() { None } else { Some(look_up(app, &unknown).await?) };
+    let mut recalled = Vec::with_capacity(raws.len());
+    for found in known {
+        match (found, &looked) {
+            (Some(found), _) => recalled.push(facts(app, found).await?),
+            (None, looked) => recalled.extend(looked.clone()),
+        }
+    }
+    Ok(recalled)
+}
+
+async fn facts(app: &AppState, found: Arc<Found>) -> Result<Facts, StoreError> {
     Ok(Facts {
         policy: app.installation.policy(&app.store, found.policy_version).await?,
         reaches: app.installation.reaches(&app.store, &found.pools, app.clock.now()).await?,
-        known: found.known,
-        teams: found.teams,
-        queues: found.queues,
-        levels: found.levels,
+        found,
     })
+}
+
+fn names_levels(raw: &RawJob) -> bool {
+    raw.require_topology.is_some() || raw.prefer_topology.is_some()
 }
 
 /// Admits all or none. `prefix` comes before the pointers of the n-th job's faults.
@@ -102,12 +135,12 @@ pub(super) fn admit(
 }
 
 fn resolve(spec: JobSpec, facts: &Facts) -> Result<Admitted, Vec<Fault>> {
-    let Some(team) = facts.teams.iter().find(|team| names(&spec.team, team.id, &team.slug)) else {
+    let Some(team) = facts.found.teams.iter().find(|team| names(&spec.team, team.id, &team.slug)) else {
         let detail = "there is no such team (or it was deleted): give a team's slug or id";
         return Err(vec![Fault::new("/team", "unknown_team", detail)]);
     };
-    let mut faults = unknown_levels(&spec, &facts.levels);
-    let queue = queue(&spec, team, &facts.queues).map_err(|fault| faults.push(fault)).ok();
+    let mut faults = unknown_levels(&spec, &facts.found.levels);
+    let queue = queue(&spec, team, &facts.found.queues).map_err(|fault| faults.push(fault)).ok();
     let pools = pools(&spec, &facts.reaches, &mut faults);
     match queue {
         Some(queue) if faults.is_empty() => {
@@ -116,7 +149,9 @@ fn resolve(spec: JobSpec, facts: &Facts) -> Result<Admitted, Vec<Fault>> {
             let open = if pools.is_empty() { facts.reaches.iter().collect() } else { pools };
             let reaches: Vec<PoolReach> = open.iter().map(|reach| reach.reach.clone()).collect();
             let warnings = warnings(&spec, &reaches);
-            Ok(Admitted { spec, team: team.clone(), queue: queue.clone(), pools: ids, pool_slugs, warnings })
+            let seen = seen(&spec, team, queue, &facts.found.queues);
+            let (team, queue) = (team.clone(), queue.clone());
+            Ok(Admitted { spec, team, queue, pools: ids, pool_slugs, warnings, seen })
         }
         _ => Err(faults),
     }
@@ -147,6 +182,19 @@ fn queue<'a>(spec: &JobSpec, team: &TeamRow, queues: &'a [Queue]) -> Result<&'a 
         return Err(Fault::new("/queue", "queue_of_other_team", detail));
     }
     takes(queue, spec).map(|()| queue)
+}
+
+/// What the choice of `chosen` stood on: without a name, also the older queues that did not take the job.
+fn seen(spec: &JobSpec, team: &TeamRow, chosen: &Queue, queues: &[Queue]) -> Vec<SeenQueue> {
+    let own = queues.iter().filter(|queue| queue.team_id == team.id);
+    let stood_on = own.take_while(|queue| spec.queue.is_none() && queue.id != chosen.id).chain([chosen]);
+    stood_on
+        .map(|queue| SeenQueue {
+            queue_id: queue.id,
+            queue_version: queue.version,
+            team_version: team.version,
+        })
+        .collect()
 }
 
 fn takes(queue: &Queue, spec: &JobSpec) -> Result<(), Fault> {

@@ -2,7 +2,7 @@
 
 use super::admit::{Admitted, admit, look_up};
 use super::body::SubmitJob;
-use super::submit::refused;
+use super::keep::refused;
 use crate::app::AppState;
 use crate::extract::Caller;
 use crate::problem::Result;
@@ -19,9 +19,9 @@ pub(crate) async fn job(
     at: &str,
     now: DateTime<Utc>,
 ) -> Result<Job> {
-    let raw = vec![RawJob::from(body)];
-    let facts = look_up(app, None, &raw).await?;
-    let admitted = admit(&facts, &caller.actor, raw, |_| at.to_owned()).map_err(refused)?.remove(0);
+    let raw = RawJob::from(body);
+    let facts = look_up(app, &[&raw]).await?;
+    let admitted = admit(&facts, &caller.actor, vec![raw], |_| at.to_owned()).map_err(refused)?.remove(0);
     Ok(pending(admitted, caller.actor.id, now))
 }
 

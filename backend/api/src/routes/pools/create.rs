@@ -43,5 +43,7 @@ pub(crate) async fn create(
     let mut tx = app.begin(&caller).await?;
     let pool = pools::create(&mut tx, &body.slug, &body.name, body.gpu_model.as_deref()).await?;
     let tag = [("etag", version::etag(pool.version))];
-    once.commit_with(tx, StatusCode::CREATED, &view(pool, &PoolFigures::default()), &tag).await
+    let reply = once.commit_with(tx, StatusCode::CREATED, &view(pool, &PoolFigures::default()), &tag).await;
+    app.installation.forget_pools();
+    reply
 }

@@ -31,5 +31,6 @@ pub(crate) async fn delete(
     }
     pools::delete(&mut tx, &pool).await?;
     tx.commit().await?;
+    app.installation.forget_pools();
     Ok(StatusCode::NO_CONTENT)
 }
