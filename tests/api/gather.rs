@@ -100,7 +100,9 @@ async fn a_queue_that_is_being_changed_holds_up_only_its_own() {
     // The names are known: what comes next goes together.
     a.post("/jobs", job("team-a", json!({}))).await.expect(201);
     b.post("/jobs", job("team-b", json!({}))).await.expect(201);
-    let change = app.open_sql("update queues set state = 'draining', version = version + 1 where slug = 'team-b-q'").await;
+    let change = app
+        .open_sql("update queues set state = 'draining', version = version + 1 where slug = 'team-b-q'")
+        .await;
     let held_up: Vec<_> = (0..8)
         .map(|_| tokio::spawn(b.post("/jobs", job("team-b", json!({"queue": "team-b-q"}))).into_future()))
         .collect();

@@ -3,5 +3,6 @@
 //! After each, nothing is lost, nothing ran twice, nothing is booked twice: `check_database` says so.
 
 mod cluster;
+mod kill_amid_submissions;
 mod kill_everything;
 mod two_servers;

@@ -12,6 +12,7 @@ use sqlx::postgres::PgListener;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::{Notify, broadcast, watch};
 use uuid::Uuid;
 
@@ -20,6 +21,9 @@ const EVENTS: &str = "reeve_events";
 const DESIRED: &str = "reeve_desired";
 /// A payload must stay below 8,000 bytes.
 const MOST_NODES_NAMED: usize = 200;
+
+/// Between two NOTIFYs: what is posted meanwhile goes together, or each change would send one.
+const REST: Duration = Duration::from_millis(5);
 
 /// Nodes whose desired state has a new generation; `None` = too many to name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,7 +172,10 @@ pub async fn run(store: &Store) -> Result<Infallible, StoreError> {
                 Some(notification) => signals.receive(notification.channel(), notification.payload()),
                 None => signals.wake_all(),
             },
-            () = signals.outbox_filled.notified() => send(store, signals.take_outbox()).await?,
+            () = signals.outbox_filled.notified() => {
+                send(store, signals.take_outbox()).await?;
+                tokio::time::sleep(REST).await;
+            }
         }
     }
 }

@@ -86,7 +86,8 @@ impl<'a> Rows<'a> {
 }
 
 fn stands(submission: &Submission) -> Vec<Stand> {
-    let mut seen: BTreeMap<Uuid, Stand> = submission.seen.iter().map(|queue| (queue.queue_id, seen(queue))).collect();
+    let mut seen: BTreeMap<Uuid, Stand> =
+        submission.seen.iter().map(|queue| (queue.queue_id, seen(queue))).collect();
     for job in &submission.jobs {
         let queue_id = job.queue_id.0;
         seen.entry(queue_id)

@@ -10,6 +10,9 @@ use reeve_store::{Store, beat, signal};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
+/// The sealer's rest between two steps: what it adds, at most, until a page changes.
+const SEAL_REST: Duration = Duration::from_millis(15);
+
 /// How often the loops look by themselves.
 #[derive(Debug, Clone, Copy)]
 pub struct Rhythm {
@@ -105,10 +108,11 @@ async fn schedule_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cance
                 continue;
             }
             Ok(Ticked::Busy) => Duration::from_millis(20),
-            Ok(Ticked::Applied { next_due, tick, .. }) => {
+            Ok(Ticked::Applied { applied, next_due, tick }) => {
                 (back_off, stale) = (BackOff::new(), 0);
+                let took = began.elapsed();
                 beat.after_tick(store, now, Some(tick)).await;
-                wait(breather(began.elapsed()), cancel).await;
+                wait(breather(took, applied.is_quiet()), cancel).await;
                 until(now, next_due, jittered(rhythm.schedule))
             }
             Err(error) => {
@@ -124,10 +128,11 @@ async fn schedule_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cance
     }
 }
 
-/// A tick rests for as long as it took, and not for long: wakes that come meanwhile are one, but what they bring is
-/// written in one transaction, and while that lasts nothing is sealed, so nobody's page changes.
-fn breather(took: Duration) -> Duration {
-    took.min(Duration::from_millis(50))
+/// Wakes that come while a tick rests are one. A tick that decided something rests shortly, since more may be decided.
+/// One that decided nothing has looked at the whole line in vain: it rests for three times as long as that took, so that
+/// those who submit, whose wakes these are, keep most of the machine however long the line is.
+fn breather(took: Duration, quiet: bool) -> Duration {
+    if quiet { (took * 3).min(Duration::from_secs(2)) } else { took.min(Duration::from_millis(50)) }
 }
 
 /// Somebody was faster: at once again, the first time. A plan that stays stale meets a row that no tick will ever find
@@ -160,8 +165,11 @@ async fn seal_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &
             Ok(sealed) => {
                 back_off.reset();
                 beat.after_step(store, now).await;
-                // Held back by a running transaction, or by another sealer: soon again, but not at once.
-                if sealed.again { Duration::from_millis(10) } else { rhythm.seal }
+                // What comes meanwhile is sealed together: a seal for each event would cost more than the event. After a
+                // pause the first one still has its seal at once.
+                wait(SEAL_REST, cancel).await;
+                // Held back by a running transaction, or by another sealer: soon again.
+                if sealed.again { Duration::ZERO } else { rhythm.seal }
             }
             Err(error) => {
                 back_off.pause("seal", &error, cancel).await;

@@ -1,4 +1,8 @@
-//! What the same PostgreSQL can do at most: pgbench inserting the same rows, in one transaction each.
+//! What the same PostgreSQL can do at most: pgbench inserting the same rows, in one transaction each, as durably as ours.
+//!
+//! It is a ceiling, no equal: pgbench has nothing to parse, to judge or to answer, and its rows are written while the
+//! server's loops rest. Before and after it, the server is given the time to do what the rows of the last measurement left
+//! to do (their seals, why they wait), so that each works on its own rows only.
 
 use super::site::Site;
 use anyhow::Context as _;

@@ -1,17 +1,27 @@
--- What one submission writes: a job, its event and its idempotent reply, in one statement and so in one transaction.
-with placed as (
-    insert into jobs (id, team_id, queue_id, user_id, name, kind, priority_class, state, gpus, cpu_milli, memory_mib,
-                      min_replicas, max_replicas, checkpoint, command, submitted_at, updated_at)
-    select gen_random_uuid(), q.team_id, q.id, u.id, 'ceiling', 'batch', 'low', 'queued', 1, 1000, 4096, 1, 1, 'none',
-           array['true'], now(), now()
-    from queues q, users u where q.slug = 'bench-held' and u.username = 'admin'
-    returning id, team_id, user_id
+-- What one submission writes: a job, its event and its idempotent reply, in one statement and so in one transaction. Ids
+-- begin with the time, as ours do; the event and the reply are as long as ours.
+with ids as materialized (
+    select overlay(gen_random_uuid()::text placing lpad(to_hex(ms), 8, '0') || '-' from 1 for 9)::uuid as job,
+           overlay(gen_random_uuid()::text placing lpad(to_hex(ms), 8, '0') || '-' from 1 for 9)::uuid as event
+    from (select (extract(epoch from clock_timestamp()) * 1000)::bigint & 4294967295 as ms) clock
+), placed as (
+    insert into jobs (id, team_id, queue_id, user_id, name, kind, priority_class, state, held, gpus, cpu_milli, memory_mib,
+                      min_replicas, max_replicas, pool_ids, node_labels, rdma, preemptible, evict_others, requeue,
+                      checkpoint, checkpoint_signal, max_failures, command, env, labels, submitted_at, updated_at)
+    select ids.job, q.team_id, q.id, u.id, '32-1-17-1234-1234567890', 'batch', 'low', 'queued', false, 1, 1000, 4096,
+           1, 1, '{}', '{}', false, true, true, true, 'none', 'USR1', 0, array['true'], '{}', '{}', now(), now()
+    from ids, queues q, users u where q.slug = 'bench-held' and u.username = 'admin'
+    returning id, team_id, queue_id, user_id
 ), told as (
     insert into events (id, occurred_at, actor_type, actor_id, actor_name, action, subject_type, subject_id, team_id,
                         request_id, after)
-    select gen_random_uuid(), now(), 'token', user_id, 'admin', 'job.submitted', 'job', id, team_id,
-           gen_random_uuid()::text, '{"name": "ceiling", "kind": "batch", "gpus": 1, "priority_class": "low"}'
-    from placed
+    select ids.event, now(), 'token', user_id, 'admin (bench)', 'job.submitted', 'job', id, team_id,
+           md5(random()::text),
+           jsonb_build_object('name', '32-1-17-1234-1234567890', 'queue_id', queue_id, 'kind', 'batch',
+                              'priority_class', 'low', 'gpus', 1, 'gpu_milli', null, 'min_replicas', 1,
+                              'max_replicas', 1, 'held', false)
+    from placed, ids
 )
 insert into idempotency_keys (caller, key, request_hash, status, response, created_at)
-select user_id, gen_random_uuid()::text, sha256('x'), 201, convert_to(repeat('x', 900), 'UTF8'), now() from placed;
+select user_id, '32-1-17-1234-' || random()::text, sha256('x'), 201, convert_to(repeat('x', 900), 'UTF8'), now()
+from placed;

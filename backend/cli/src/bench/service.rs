@@ -23,6 +23,7 @@ pub(super) async fn measure(report: &mut Report, jobs: usize, time: Duration) ->
     site.start_agent("bench").await?;
     submit_to_running(report, &site).await?;
     throughput(report, &site, time).await?;
+    site.settle().await?;
     let fan_out = stream::fan_out(&site, CONSOLES).await?;
     report.add(format!("sse_{CONSOLES}"), "event_ms_p50", percentile(&fan_out, 50), Target::None);
     report.add(format!("sse_{CONSOLES}"), "event_ms_p99", percentile(&fan_out, 99), Target::None);
@@ -89,7 +90,9 @@ async fn wait_until_gone(site: &Site, path: &str) -> anyhow::Result<()> {
 /// Ours and PostgreSQL's own, one after the other for each number of clients.
 async fn throughput(report: &mut Report, site: &Site, time: Duration) -> anyhow::Result<()> {
     for clients in [1, 8, 32] {
+        site.settle().await?;
         let most = ceiling::transactions(site, clients, time).await?;
+        site.settle().await?;
         let ours = requests::submissions(site, clients, 1, time).await?;
         report.add(format!("single_{clients}_clients"), "postgres_ceiling_per_s", most, Target::None);
         report.add(
@@ -100,6 +103,7 @@ async fn throughput(report: &mut Report, site: &Site, time: Duration) -> anyhow:
         );
     }
     for clients in [1, 8] {
+        site.settle().await?;
         let ours = requests::submissions(site, clients, 100, time).await?;
         report.add(format!("batch_100_{clients}_clients"), "submissions_per_s", ours, Target::None);
     }

@@ -147,6 +147,30 @@ impl Site {
         line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok().map(|kib| kib / 1024.0)
     }
 
+    /// Until the server has done what was left to do for the rows that are there: explained the jobs, sealed the events.
+    pub(super) async fn settle(&self) -> anyhow::Result<()> {
+        // Whatever came behind the server's back, it looks now, or after the longest rest of a tick.
+        self.post("/jobs", &super::requests::job("settle")).await?;
+        let (mut sealed, mut since) = (self.sealed().await?, Instant::now());
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while since.elapsed() < Duration::from_millis(2_500) {
+            anyhow::ensure!(Instant::now() < deadline, "the server does not come to rest");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            let now = self.sealed().await?;
+            if now != sealed {
+                (sealed, since) = (now, Instant::now());
+            }
+        }
+        Ok(())
+    }
+
+    /// Events sealed so far, as the server tells it.
+    async fn sealed(&self) -> anyhow::Result<String> {
+        let text = self.http.get(format!("{}/metrics", self.url)).send().await?.text().await?;
+        let line = text.lines().find(|line| line.starts_with("reeve_events_sealed_total"));
+        Ok(line.unwrap_or_default().to_owned())
+    }
+
     pub(super) fn folder(&self) -> &Path {
         self.folder.path()
     }

@@ -31,8 +31,14 @@ pub(super) async fn write(
     freshness: Freshness,
 ) -> Result<usize, StoreError> {
     let (mut jobs, mut codes, mut reasons, mut hashes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut last: Option<(&Explanation, i64)> = None;
     for (job, explanation) in waiting {
-        let hash = hash(explanation)?;
+        // Neighbours in line are mostly told the same, and a long line is hashed at each tick.
+        let hash = match last {
+            Some((before, hash)) if alike(before, explanation) => hash,
+            _ => hash(explanation)?,
+        };
+        last = Some((explanation, hash));
         let known = loaded.reason_hashes.get(job).copied();
         let same_reason = known.is_some_and(|known| known >> 32 == hash >> 32);
         if known == Some(hash) || (same_reason && freshness == Freshness::Reasons) {
@@ -73,6 +79,15 @@ pub(super) async fn write(
         applier.events.push(event);
     }
     Ok(changed.len())
+}
+
+/// Whether their hashes are equal: all but the place in line.
+fn alike(one: &Explanation, other: &Explanation) -> bool {
+    let Explanation { main, others, help, position: _, expected_start } = one;
+    *main == other.main
+        && *others == other.others
+        && *help == other.help
+        && *expected_start == other.expected_start
 }
 
 /// The upper half names the main reason, the lower half all the rest but the place in line.

@@ -7,6 +7,7 @@ mod reclaims;
 mod reports;
 mod seals;
 mod storm;
+mod submits;
 mod ticks;
 mod words;
 mod world;

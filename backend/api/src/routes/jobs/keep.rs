@@ -76,7 +76,9 @@ async fn insert(app: &AppState, waiting: Vec<Waiting>, prepared: Vec<Prepared>) 
         prepared.into_iter().map(|prepared| (prepared.submission, prepared.reply)).unzip();
     let outcomes = match submit::insert(&app.store, &submissions, Patience::Pass).await {
         Ok(outcomes) => outcomes,
-        Err(error) if error.is_undone() => return waiting.into_iter().for_each(|waiting| apart(app, waiting)),
+        Err(error) if error.is_undone() => {
+            return waiting.into_iter().for_each(|waiting| apart(app, waiting));
+        }
         Err(error) => return fail(waiting, error.into()),
     };
     for ((waiting, reply), outcome) in waiting.into_iter().zip(replies).zip(outcomes) {

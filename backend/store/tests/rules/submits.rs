@@ -1,0 +1,125 @@
+//! Several submissions in one statement: each has its own outcome, and each is whole or not at all.
+
+use crate::base::{Base, context, now};
+use crate::world::World;
+use reeve_store::StoreError;
+use reeve_store::idempotency::{DUPLICATE, IdempotencyKey, StoredReply};
+use reeve_store::submit::{NewJob, Patience, SeenQueue, Submission, insert};
+use std::collections::BTreeSet;
+use uuid::Uuid;
+
+fn submission(jobs: Vec<NewJob>) -> Submission {
+    Submission { context: context(now()), jobs, reply: None, seen: BTreeSet::new(), policy_version: None }
+}
+
+fn keyed(jobs: Vec<NewJob>, key: &str) -> Submission {
+    let key = IdempotencyKey { caller: Uuid::from_u128(7), key: key.to_owned(), request_hash: vec![1] };
+    let reply = StoredReply { status: 201, headers: serde_json::json!({}), body: b"{}".to_vec() };
+    Submission { reply: Some((key, reply)), ..submission(jobs) }
+}
+
+fn word(outcome: &Result<(), StoreError>) -> &'static str {
+    match outcome {
+        Ok(()) => "kept",
+        Err(StoreError::Conflict) => "conflict",
+        Err(StoreError::Duplicate { constraint }) if constraint == DUPLICATE => "known",
+        Err(_) => "wrong",
+    }
+}
+
+#[tokio::test]
+async fn each_submission_of_a_statement_has_its_own_outcome() {
+    let mut base = Base::new().await;
+    let world = World::new(&mut base, &[8], &[8, 0, 0]).await;
+    let (open, draining, gone) = (world.teams[0], world.teams[1], world.teams[2]);
+    base.run(&format!(
+        "update queues set state = 'draining', version = 2 where id = '{}';
+         update teams set state = 'deleted', version = 2 where id = '{}'",
+        draining.queue, gone.id
+    ))
+    .await;
+    let first = keyed(vec![world.job(0, 1)], "k-1");
+    assert_eq!(insert(&base.store, &[first], Patience::Wait).await.expect("inserts").len(), 1);
+    let seen = |queue_id: Uuid, queue_version, team_version| {
+        let queue = SeenQueue { queue_id, queue_version, team_version };
+        Submission { seen: BTreeSet::from([queue]), ..submission(vec![world.job(0, 1)]) }
+    };
+    let pooled = |pool| submission(vec![NewJob { pool_ids: vec![pool], ..world.job(0, 1) }]);
+    let pool: Uuid = base.ask("select id from pools").await.parse().expect("an id");
+    let cases = [
+        (submission(vec![world.job(0, 1)]), "kept"),
+        (submission(vec![world.job(1, 1)]), "conflict"),
+        (submission(vec![world.job(2, 1)]), "conflict"),
+        // All or nothing.
+        (keyed(vec![world.job(0, 1), world.job(1, 1)], "k-2"), "conflict"),
+        (keyed(vec![world.job(0, 1), world.job(0, 2)], "k-3"), "kept"),
+        (keyed(vec![world.job(0, 1)], "k-1"), "known"),
+        (seen(open.queue.0, 1, 1), "kept"),
+        (seen(open.queue.0, 2, 1), "conflict"),
+        (seen(open.queue.0, 1, 2), "conflict"),
+        // Passed over, and still as it was: that it takes no jobs is no matter.
+        (seen(draining.queue.0, 2, 1), "kept"),
+        (seen(draining.queue.0, 1, 1), "conflict"),
+        (Submission { policy_version: Some(0), ..submission(vec![world.job(0, 1)]) }, "kept"),
+        (Submission { policy_version: Some(1), ..submission(vec![world.job(0, 1)]) }, "conflict"),
+        (pooled(pool.into()), "kept"),
+        (pooled(Uuid::from_u128(9).into()), "conflict"),
+    ];
+    let (submissions, expected): (Vec<_>, Vec<_>) = cases.into_iter().unzip();
+    for patience in [Patience::Wait, Patience::Pass] {
+        let fresh: Vec<Submission> =
+            submissions.iter().map(|submission| again(submission, patience)).collect();
+        let outcomes = insert(&base.store, &fresh, patience).await.expect("inserts");
+        assert_eq!(outcomes.iter().map(word).collect::<Vec<_>>(), expected, "{patience:?}");
+    }
+    let counted =
+        "select (select count(*) from jobs), (select count(*) from events where action = 'job.submitted'),
+                          (select count(*) from idempotency_keys)";
+    assert_eq!(base.ask(&counted.replace('\n', " ")).await, "15 15 3");
+    base.end().await;
+}
+
+/// The same under new ids, and keys of its own where none is known.
+fn again(submission: &Submission, patience: Patience) -> Submission {
+    let mut again = submission.clone();
+    for job in &mut again.jobs {
+        job.id = reeve_core::id::JobId::mint(now());
+    }
+    if let Some((key, _)) = again.reply.as_mut().filter(|(key, _)| key.key != "k-1") {
+        key.key = format!("{}-{patience:?}", key.key);
+    }
+    again
+}
+
+#[tokio::test]
+async fn a_value_that_the_schema_refuses_undoes_the_statement_and_says_so() {
+    let mut base = Base::new().await;
+    let world = World::new(&mut base, &[8], &[8]).await;
+    let nameless = NewJob { name: String::new(), ..world.job(0, 1) };
+    let submissions = [keyed(vec![world.job(0, 1)], "k-1"), keyed(vec![nameless], "k-2")];
+    let error = insert(&base.store, &submissions, Patience::Pass).await.expect_err("refused");
+    assert!(
+        matches!(&error, StoreError::Check { constraint } if constraint == "jobs_name_check"),
+        "{error:?}"
+    );
+    assert!(error.is_undone());
+    let counted = "select (select count(*) from jobs), (select count(*) from idempotency_keys)";
+    assert_eq!(base.ask(counted).await, "0 0");
+    base.end().await;
+}
+
+#[tokio::test]
+async fn who_does_not_wait_passes_a_queue_that_somebody_holds() {
+    let mut base = Base::new().await;
+    let world = World::new(&mut base, &[8], &[8, 8]).await;
+    let queue =
+        reeve_store::queues::find(&base.store, &world.teams[1].queue.to_string()).await.expect("a queue");
+    let mut tx = base.store.begin(context(now())).await.expect("begins");
+    reeve_store::queues::delete(&mut tx, &queue).await.expect("deletes");
+    let both = [submission(vec![world.job(0, 1)]), submission(vec![world.job(1, 1)])];
+    let outcomes = insert(&base.store, &both, Patience::Pass).await.expect("inserts");
+    assert_eq!(outcomes.iter().map(word).collect::<Vec<_>>(), ["kept", "conflict"]);
+    tx.rollback().await.expect("rolls back");
+    assert_eq!(base.ask("select count(*) from jobs").await, "1");
+    base.end().await;
+}
