@@ -30,10 +30,14 @@ pub struct Sealed {
 /// [`StoreError::Unavailable`]; nothing is half sealed.
 pub async fn step(store: &Store, now: DateTime<Utc>) -> Result<Sealed, StoreError> {
     let mut tx = store.pool().begin().await?;
-    // READ COMMITTED: the statements after the lock see what the sealer before us sealed.
-    let locked = sqlx::query_scalar!(r#"select pg_try_advisory_xact_lock($1) as "locked!""#, LOCK)
-        .fetch_one(&mut *tx)
-        .await?;
+    // READ COMMITTED: the statements after the lock see what the sealer before us sealed. Nobody waits for the disk: seals
+    // that a crash takes away are made anew, at the same positions with the same hashes, since the events are there.
+    let locked = sqlx::query_scalar!(
+        r#"select pg_try_advisory_xact_lock($1) and set_config('synchronous_commit', 'off', true) = 'off' as "locked!""#,
+        LOCK
+    )
+    .fetch_one(&mut *tx)
+    .await?;
     if !locked {
         return Ok(Sealed { events: 0, again: true });
     }
@@ -71,7 +75,8 @@ pub async fn step(store: &Store, now: DateTime<Utc>) -> Result<Sealed, StoreErro
     Ok(Sealed { events: events.len(), again })
 }
 
-/// Events below the horizon without a seal, in the order of their transactions. A transaction id that lies in the
+/// Events below the horizon without a seal, in the order of their transactions. Each is asked for its own seal: joined as a
+/// whole, all seals there ever were would be read at each step. A transaction id that lies in the
 /// future of this cluster comes from a restored dump: such an event was committed there, long ago.
 async fn unsealed(connection: &mut PgConnection) -> Result<Vec<EventBody>, StoreError> {
     let rows = sqlx::query!(
@@ -85,7 +90,7 @@ async fn unsealed(connection: &mut PgConnection) -> Result<Vec<EventBody>, Store
          from events e
          where e.xid >= coalesce((select xid from last), '0'::xid8)
            and (e.xid < pg_snapshot_xmin(pg_current_snapshot()) or e.xid >= pg_snapshot_xmax(pg_current_snapshot()))
-           and not exists (select from event_seals s where s.event_id = e.id)
+           and (select s.position from event_seals s where s.event_id = e.id) is null
          order by e.xid, e.ordinal, e.id
          limit $1",
         BATCH
@@ -121,7 +126,7 @@ async fn behind(connection: &mut PgConnection) -> Result<bool, StoreError> {
                select from events e
                where e.xid >= coalesce((select l.xid from event_seals s join events l on l.id = s.event_id
                                         where s.position = (select max(position) from event_seals)), '0'::xid8)
-                 and not exists (select from event_seals s where s.event_id = e.id)
+                 and (select s.position from event_seals s where s.event_id = e.id) is null
            ) as "behind!""#
     )
     .fetch_one(&mut *connection)

@@ -76,7 +76,8 @@ pub async fn caller(
 /// [`StoreError::Unavailable`].
 pub async fn used(store: &Store, token: Uuid, now: DateTime<Utc>) -> Result<(), StoreError> {
     sqlx::query!(
-        "insert into api_token_uses (token_id, last_used_at) values ($1, $2)
+        "insert into api_token_uses (token_id, last_used_at)
+         select $1, $2 where not exists (select from api_token_uses where token_id = $1 and last_used_at >= $3)
          on conflict (token_id) do update set last_used_at = $2 where api_token_uses.last_used_at < $3",
         token,
         now,

@@ -93,6 +93,10 @@ async fn resolve(app: &AppState, credential: &str) -> Result<Known> {
         }
         let known = by_token(app, &hash).await?;
         app.callers.put(hash, now, known.clone());
+        // After that: whoever comes meanwhile need not line up for the same row.
+        if let AuthKind::Token { id, .. } = &known.kind {
+            tokens::used(&app.store, *id, now).await?;
+        }
         return Ok(known);
     }
     // The signature and the end are judged each time; only the look into the database is saved.
@@ -113,7 +117,6 @@ async fn by_token(app: &AppState, hash: &[u8]) -> Result<Known> {
     let now = app.clock.now();
     let found = tokens::caller(&app.store, hash, now).await?;
     let (row, token) = found.ok_or_else(|| Problem::new(Code::InvalidCredential))?;
-    tokens::used(&app.store, token.id, now).await?;
     let mut actor = actor(app, &row, words(&token.scopes)?).await?;
     if let Some(teams) = &token.team_ids {
         actor = actor.limited_to(&memberships::subtrees(&app.store, teams).await?);
