@@ -1,6 +1,7 @@
 //! `kill -9` of the server and of PostgreSQL while many submit at once: what was acknowledged is there, and once.
 
 use crate::cluster::{Cluster, job};
+use futures::future::join_all;
 use reeve_tests::processes::Api;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,22 +28,22 @@ async fn submit_until(admin: Api, client: usize, stop: Arc<AtomicBool>) -> BTree
 async fn nothing_acknowledged_is_lost_when_all_is_killed_amid_submissions() {
     let mut cluster = Cluster::start(1, 1).await;
     let stop = Arc::new(AtomicBool::new(false));
-    let clients: Vec<_> = (0..CLIENTS)
-        .map(|client| tokio::spawn(submit_until(cluster.admin.clone(), client, Arc::clone(&stop))))
-        .collect();
-    let a_while = Duration::from_millis(400);
-    tokio::time::sleep(a_while).await;
-    cluster.servers[0].crash_and_restart();
-    cluster.servers[0].ready().await;
-    tokio::time::sleep(a_while).await;
-    cluster.postgres.crash_and_restart().expect("PostgreSQL recovers");
-    cluster.servers[0].ready().await;
-    tokio::time::sleep(a_while).await;
-    stop.store(true, Ordering::Relaxed);
-    let mut acknowledged = BTreeMap::new();
-    for client in clients {
-        acknowledged.extend(client.await.expect("every key was answered"));
-    }
+    let clients =
+        join_all((0..CLIENTS).map(|client| submit_until(cluster.admin.clone(), client, Arc::clone(&stop))));
+    let disturb = async {
+        let a_while = Duration::from_millis(400);
+        tokio::time::sleep(a_while).await;
+        cluster.servers[0].crash_and_restart();
+        cluster.servers[0].ready().await;
+        tokio::time::sleep(a_while).await;
+        cluster.postgres.crash_and_restart().expect("PostgreSQL recovers");
+        cluster.servers[0].ready().await;
+        tokio::time::sleep(a_while).await;
+        stop.store(true, Ordering::Relaxed);
+    };
+    let (acknowledged, ()) = tokio::join!(clients, disturb);
+    let acknowledged: BTreeMap<String, String> = acknowledged.into_iter().flatten().collect();
+    assert!(acknowledged.len() > CLIENTS, "too few to say anything: {}", acknowledged.len());
 
     let jobs = cluster.jobs().await;
     let ids: BTreeSet<&String> = acknowledged.values().collect();
