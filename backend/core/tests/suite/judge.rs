@@ -12,8 +12,8 @@ use reeve_core::reason::ReasonCode;
 use reeve_core::scenario::{beginning, parse};
 use reeve_core::schedule::check::{limits_exceeded, state_violations, violations};
 use reeve_core::schedule::plan;
-use reeve_core::schedule::plan::{DropReason, DroppedNomination, Plan, PoolMode};
-use reeve_core::schedule::snapshot::{Job, Snapshot};
+use reeve_core::schedule::plan::{DropReason, DroppedNomination, Plan, PoolMode, Start};
+use reeve_core::schedule::snapshot::{Job, Nomination, Placement, Snapshot};
 use reeve_core::units::{Mib, MilliCpu, MilliGpu};
 
 /// A running owner-to-be, borrowers, one that waits, an elastic service: everything has something to spoil.
@@ -157,14 +157,10 @@ fn spoilt_states_are_noticed() {
 fn nominate(state: &mut Snapshot, over: &str) {
     let id = job_id(state, "asks");
     let member = job(state, over).members[0].clone();
-    state.nominations.push(reeve_core::schedule::snapshot::Nomination {
+    state.nominations.push(Nomination {
         job: id,
         reclaim: uuid::Uuid::from_u128(7).into(),
-        members: vec![reeve_core::schedule::snapshot::Placement {
-            index: 0,
-            node: member.node,
-            gpus: member.gpus,
-        }],
+        members: vec![Placement { index: 0, node: member.node, gpus: member.gpus }],
         created_at: state.now,
         expires_at: state.now + TimeDelta::hours(1),
     });
@@ -438,6 +434,48 @@ fn base_inference_is_noticed_as_a_victim() {
     plan.reclaims[0].evictions.push(eviction);
     let found = violations(&snapshot, &plan);
     assert!(found.iter().any(|violation| violation.rule == "protected_victim"), "{found:?}");
+}
+
+/// A promise made before counts as its team's use, also where its job starts in this very plan; where the plan puts
+/// any other start first is its own choice.
+#[test]
+fn a_recall_beyond_the_guarantee_is_noticed_beside_a_kept_promise() {
+    let mut snapshot = world(
+        "name: promised
+policy: {min_runtime: 0s}
+nodes: [{count: 1, gpus: 6}, {count: 1, gpus: 2}]
+teams: {a: {guaranteed: 4}, b: {guaranteed: 4}}
+jobs:
+  b: {team: b, count: 2, gpus: 3, state: running, node: n1}
+  promised: {team: a, gpus: 2, state: running, node: n2}
+  asks: {team: a, gpus: 3}
+",
+    );
+    let mut alone = snapshot.clone();
+    alone.jobs.retain(|job| job.name != "promised");
+    let mut spoilt = plan(&alone);
+    assert_eq!(spoilt.reclaims.len(), 1);
+    let member = job(&mut snapshot, "promised").members.remove(0);
+    let place = Placement { index: 0, node: member.node, gpus: member.gpus };
+    spoilt.starts.push(Start {
+        job: job_id(&snapshot, "promised"),
+        pool: Some(snapshot.pools[0].id),
+        members: vec![place.clone()],
+        grow: false,
+    });
+    let no_right = |snapshot: &Snapshot| {
+        let found = violations(snapshot, &spoilt);
+        found.iter().any(|violation| violation.rule == "no_right_to_evict")
+    };
+    assert!(!no_right(&snapshot));
+    snapshot.nominations.push(Nomination {
+        job: job_id(&snapshot, "promised"),
+        reclaim: uuid::Uuid::from_u128(7).into(),
+        members: vec![place],
+        created_at: snapshot.now,
+        expires_at: snapshot.now + TimeDelta::hours(1),
+    });
+    assert!(no_right(&snapshot));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Who may take GPUs from whom: one rule a cause.
 
 use super::Violation;
-use super::index::{Index, held_by, stays};
+use super::index::{Index, asked_by, held_by, stays};
 use super::project::nominations;
 use super::quota::{Guarantees, Use, protected_members};
 use super::records;
@@ -74,6 +74,7 @@ fn taken(plan: &Plan, counts: fn(&Eviction) -> bool) -> BTreeSet<(JobId, u32)> {
 /// One reclaim and what it is judged against.
 struct Case<'a> {
     index: &'a Index<'a>,
+    plan: &'a Plan,
     reclaim: &'a Reclaim,
     evictor: Option<&'a Job>,
     guarantees: Guarantees,
@@ -81,12 +82,12 @@ struct Case<'a> {
     staying: Use,
     /// The same without this plan's victims.
     staying_after: Use,
-    /// Space promised before this plan, and to this plan's owners.
+    /// Space promised before this plan, whether its job starts now or not yet, and to this plan's owners.
     promised: Use,
     /// Everything that is promised or starts in this plan: it counts as its team's use, as it would if
     /// the decisions of this plan were taken one plan after the other.
     committed: Use,
-    /// The starts alone.
+    /// The starts that keep no promise made before.
     starting: Use,
     rebalances: usize,
     /// Every member that the plan evicts, and those that it evicts as surplus.
@@ -97,7 +98,7 @@ struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    fn new(index: &'a Index<'a>, plan: &Plan, reclaim: &'a Reclaim) -> Self {
+    fn new(index: &'a Index<'a>, plan: &'a Plan, reclaim: &'a Reclaim) -> Self {
         let mut promised = Use::default();
         let owners = plan.reclaims.iter().filter(|other| has_cause(other, EvictionCause::Reclaim));
         let owners: BTreeSet<JobId> = owners.filter_map(|other| other.evictor).collect();
@@ -105,9 +106,14 @@ impl<'a> Case<'a> {
             index.snapshot.nominations.iter().map(|nomination| nomination.job).collect();
         let mut committed = Use::default();
         committed.add_starts(index, plan);
-        let starting = committed.clone();
+        let mut starting = committed.clone();
         let dropped: BTreeSet<JobId> = plan.dropped.iter().map(|dropped| dropped.job).collect();
         let kept: BTreeSet<JobId> = before.difference(&dropped).copied().collect();
+        for start in plan.starts.iter().filter(|start| !start.grow && kept.contains(&start.job)) {
+            let team = index.jobs[&start.job].team;
+            promised.add_placements(index, team, &start.members);
+            starting.remove_placements(index, team, &start.members);
+        }
         for nomination in nominations(index.snapshot, plan) {
             let Some(job) = index.jobs.get(&nomination.job) else { continue };
             let is_old = kept.contains(&nomination.job);
@@ -118,6 +124,7 @@ impl<'a> Case<'a> {
         }
         Self {
             index,
+            plan,
             reclaim,
             kept_nominations: kept,
             taken: taken(plan, |_| true),
@@ -270,12 +277,13 @@ impl<'a> Case<'a> {
     }
 
     /// The level used more than its guarantee, and still did before the last of this plan's victims there
-    /// (which may overshoot: rule 2.5), or does even after it.
+    /// (which may overshoot: rule 2.5), or does even after it. What its own jobs take from each other may come
+    /// after that.
     fn was_over(&self, level: TeamId, may_overshoot: bool) -> Result<(), String> {
         let pool = self.reclaim.pool;
         let guaranteed = self.guarantees.low(level);
         let committed = self.committed.all(level, pool);
-        let after = self.staying_after.all(level, pool) + committed;
+        let after = self.staying_after.all(level, pool) + committed + self.own_loss(level);
         let allowed = if may_overshoot {
             let largest =
                 self.index.snapshot.jobs.iter().filter(|job| self.index.chain(job.team).contains(&level));
@@ -292,6 +300,22 @@ impl<'a> Case<'a> {
             "team {level} used {} and would keep {} of its {} milli-GPU",
             was.0, after.0, guaranteed.0
         ))
+    }
+
+    /// By how much decisions for jobs of the level leave it with less than before: victims of its own that hold more
+    /// than their evictor asks.
+    fn own_loss(&self, level: TeamId) -> MilliGpu {
+        let is_ours = |id: &JobId| self.index.chain(self.index.jobs[id].team).contains(&level);
+        let ours = self.plan.reclaims.iter().filter(|reclaim| {
+            reclaim.pool == self.reclaim.pool && reclaim.evictor.as_ref().is_some_and(is_ours)
+        });
+        let loss = |reclaim: &Reclaim| {
+            let own = reclaim.evictions.iter().filter(|eviction| is_ours(&eviction.job));
+            let taken: MilliGpu = own.map(|eviction| records::held(self.index, eviction)).sum();
+            let got: MilliGpu = reclaim.nomination.iter().map(asked_by).sum();
+            (taken - got).or_zero()
+        };
+        ours.map(loss).sum()
     }
 
     /// What the whole plan takes from a job in the pool: its evictions may be thought of in any order.

@@ -92,8 +92,12 @@ fn shares(
 }
 
 fn taken(index: &Index<'_>, eviction: &Eviction, team: TeamId) -> MilliGpu {
-    let Some(victim) = index.jobs.get(&eviction.job).filter(|job| job.team == team) else {
-        return MilliGpu::ZERO;
-    };
+    let is_theirs = index.jobs.get(&eviction.job).is_some_and(|job| job.team == team);
+    if is_theirs { held(index, eviction) } else { MilliGpu::ZERO }
+}
+
+/// What an eviction takes.
+pub(super) fn held(index: &Index<'_>, eviction: &Eviction) -> MilliGpu {
+    let Some(victim) = index.jobs.get(&eviction.job) else { return MilliGpu::ZERO };
     victim.members.iter().filter(|member| eviction.members.contains(&member.index)).map(held_by).sum()
 }
