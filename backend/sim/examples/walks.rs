@@ -2,6 +2,7 @@
 //! for one seed's shortest story with the state and the plan at its end.
 
 use reeve_core::id::JobId;
+use reeve_core::scenario::random::{Failure, Trial, Walk};
 use reeve_core::schedule::plan;
 use reeve_core::schedule::plan::Plan;
 use reeve_core::schedule::snapshot::{Placement, Snapshot};
@@ -55,13 +56,18 @@ fn search(walks: &Walks) -> ExitCode {
 }
 
 fn one(seed: u64, steps: u32) -> ExitCode {
-    let trial = reeve_core::scenario::random::Trial::new(seed, steps, profile_of(seed));
+    let trial = Trial::new(seed, steps, profile_of(seed));
     let Err(failure) = trial.run(plan) else {
         println!("seed {seed}: nothing broken");
         return ExitCode::SUCCESS;
     };
     let failure = failure.shrunk(plan);
     println!("{failure}\n");
+    if failure.story.iter().any(|line| line.starts_with("--")) {
+        println!("-- where the walk itself ended:");
+        describe_end(&failure);
+        println!("\n-- and in what might come after:");
+    }
     describe(&failure.state);
     let made = plan(&failure.state);
     describe_plan(&failure.state, &made);
@@ -75,6 +81,24 @@ fn one(seed: u64, steps: u32) -> ExitCode {
         describe_plan(&cluster.snapshot, &plan(&cluster.snapshot));
     }
     ExitCode::FAILURE
+}
+
+/// The walk's last state and the plan for it.
+fn describe_end(failure: &Failure) {
+    let mut walk = Walk::new(failure.trial.seed, failure.trial.profile);
+    for step in 1..failure.step {
+        if failure.trial.skipped.contains(&step) {
+            walk.skip();
+            continue;
+        }
+        walk.happen();
+        if walk.plan(plan).is_err() {
+            return;
+        }
+    }
+    walk.happen();
+    describe(walk.snapshot());
+    describe_plan(walk.snapshot(), &plan(walk.snapshot()));
 }
 
 /// The last figures of an id.
