@@ -5,6 +5,7 @@
 //! A job that has waited for longer than the starvation limit without a known start keeps the space it is likeliest
 //! to get from being refilled. This module evicts nobody.
 
+use super::cover::{Cover, covers};
 use super::fit::Budget;
 use super::plan::PlannedStart;
 use super::problem::Hold;
@@ -29,6 +30,8 @@ struct Kept {
     at: Option<DateTime<Utc>>,
     /// Empty where the start lies beyond the window.
     holds: Vec<Hold>,
+    /// Who leaves the holds in time.
+    covers: Vec<Cover>,
 }
 
 /// The planned starts of this pass.
@@ -47,6 +50,8 @@ pub(super) struct Backlog {
 /// What a job must keep clear of, were it to start now.
 pub(super) struct InTheWay<'b> {
     pub(super) holds: Vec<&'b Hold>,
+    /// Parts of it that are not free now and will be in time.
+    pub(super) covers: Vec<&'b Cover>,
     /// How many planned starts that are; they are the same for equal numbers while [`Backlog::version`] is.
     pub(super) starts: usize,
     /// The first of them, where it is known.
@@ -92,6 +97,7 @@ impl Backlog {
             starts: binding.len(),
             first: binding.iter().map(|kept| kept.at).min().flatten(),
             holds: binding.iter().flat_map(|kept| &kept.holds).collect(),
+            covers: binding.iter().flat_map(|kept| &kept.covers).collect(),
         }
     }
 
@@ -130,7 +136,13 @@ impl Backlog {
             } else if starves_at.is_some() {
                 let holds = self.kept.iter().flat_map(|kept| &kept.holds);
                 let nodes: BTreeSet<usize> = holds.map(|hold| hold.node).collect();
-                self.keep(Kept { job, pool, at: None, holds: likeliest(state, job, pool, &nodes) });
+                self.keep(Kept {
+                    job,
+                    pool,
+                    at: None,
+                    holds: likeliest(state, job, pool, &nodes),
+                    covers: Vec::new(),
+                });
             }
             return;
         };
@@ -142,7 +154,9 @@ impl Backlog {
         self.expected.insert(job, expected);
         let binds = at <= problem.now + TimeDelta::seconds(window_secs.max(0));
         let holds = if binds { opening.holds } else { Vec::new() };
-        self.keep(Kept { job, pool, at: Some(at), holds });
+        let known = self.kept.iter().flat_map(|kept| &kept.covers).cloned();
+        let covers = covers(state, &holds, at, known);
+        self.keep(Kept { job, pool, at: Some(at), holds, covers });
     }
 
     fn keep(&mut self, kept: Kept) {
@@ -153,6 +167,10 @@ impl Backlog {
     /// All that is kept.
     pub(super) fn holds(&self) -> impl Iterator<Item = &Hold> {
         self.kept.iter().flat_map(|kept| &kept.holds)
+    }
+
+    pub(super) fn covers(&self) -> impl Iterator<Item = &Cover> {
+        self.kept.iter().flat_map(|kept| &kept.covers)
     }
 
     /// For the plan.

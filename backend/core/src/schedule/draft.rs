@@ -144,7 +144,7 @@ pub(super) fn without_evictor(
         evictor_priority: None,
         victim_priority: row.job.priority,
         tier: tier(state, unit),
-        lost_gpu_secs: lost_gpu_secs(state, unit),
+        lost_gpu_secs: lost_gpu_secs(state, unit, state.problem.now),
         candidates: u32::try_from(candidates).unwrap_or(u32::MAX),
         runner_up: None,
         shares_before,

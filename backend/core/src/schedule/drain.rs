@@ -137,5 +137,6 @@ fn evictable(state: &mut State<'_, '_>, jobs: impl Iterator<Item = usize>) -> Ve
 fn order(state: &State<'_, '_>, job: usize) -> impl Ord + use<> {
     let row = &state.problem.jobs[job];
     let unit = Unit { job, surplus: None };
-    (tier(state, unit), row.job.priority.0, lost_gpu_secs(state, unit), Reverse(row.started_at), row.job.id)
+    let lost = lost_gpu_secs(state, unit, state.problem.now);
+    (tier(state, unit), row.job.priority.0, lost, Reverse(row.started_at), row.job.id)
 }

@@ -22,13 +22,9 @@ type Turn = (Reverse<i32>, Share, DateTime<Utc>, JobId, usize);
 /// Adds members one by one. `contended[pool]`: a pending job waits for space there. What is kept for planned starts
 /// stays free.
 pub(super) fn grow(state: &mut State<'_, '_>, contended: &[bool], waiting: &[usize], backlog: &Backlog) {
-    for hold in backlog.holds() {
-        state.space.hide(state.problem, hold);
-    }
+    state.space.hide(state.problem, backlog.holds(), backlog.covers().map(|cover| &cover.hold));
     grow_all(state, contended, waiting);
-    for hold in backlog.holds() {
-        state.space.show(state.problem, hold);
-    }
+    state.space.show(state.problem);
 }
 
 fn grow_all(state: &mut State<'_, '_>, contended: &[bool], waiting: &[usize]) {

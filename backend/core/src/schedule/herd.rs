@@ -37,11 +37,12 @@ pub(super) struct Offer {
 #[derive(Debug, Default)]
 struct Herd {
     version: u32,
+    as_of: DateTime<Utc>,
     rows: Vec<Row>,
     offer: Option<(Terms, Offer)>,
 }
 
-/// All herds asked for so far, by pool and team.
+/// All herds asked for so far, by pool and team: as of now, and as of the later moment that was asked for last.
 #[derive(Debug, Default)]
 pub(super) struct Herds {
     of: Vec<Herd>,
@@ -58,15 +59,15 @@ impl Herds {
         (team, terms): (usize, Terms),
     ) -> Offer {
         if self.of.is_empty() {
-            self.of.resize_with(state.problem.pools.len() * state.problem.teams.len(), Herd::default);
+            self.of.resize_with(2 * state.problem.pools.len() * state.problem.teams.len(), Herd::default);
         }
-        let herd = &mut self.of[evictor.pool * state.problem.teams.len() + team];
-        if herd.version != state.herd_version[team] {
-            herd.rows = rows(state, evictor.pool, team);
-            herd.version = state.herd_version[team];
+        let herd = &mut self.of[at(state, evictor, team)];
+        if herd.version != state.herd_version[team] || herd.as_of != evictor.as_of {
+            herd.rows = rows(state, evictor, team);
+            (herd.version, herd.as_of) = (state.herd_version[team], evictor.as_of);
             herd.offer = None;
         }
-        debug_assert!(is_true(state, evictor.pool, team, &herd.rows), "a herd equals a new one");
+        debug_assert!(is_true(state, evictor, team, &herd.rows), "a herd equals a new one");
         match herd.offer {
             Some((known, offer)) if known == terms => offer,
             _ => {
@@ -85,12 +86,12 @@ impl Herds {
         evictor: &Evictor,
         (team, terms, offer): (usize, &Terms, &Offer),
     ) -> Option<(usize, UnitKey)> {
-        let (at, right) = offer.first?;
-        let key = self.of.get(evictor.pool * state.problem.teams.len() + team)?.rows[at].key;
+        let (first, right) = offer.first?;
+        let key = self.of.get(at(state, evictor, team))?.rows[first].key;
         if key.unit.is_gone(state) {
-            return self.next(state, evictor, team, at);
+            return self.next(state, evictor, team, first);
         }
-        Some((at, key.with(right, terms.share(state, evictor.pool))))
+        Some((first, key.with(right, terms.share(state, evictor.pool))))
     }
 
     /// The first row from `from` on that may be taken.
@@ -101,7 +102,7 @@ impl Herds {
         team: usize,
         from: usize,
     ) -> Option<(usize, UnitKey)> {
-        let rows = &self.of.get(evictor.pool * state.problem.teams.len() + team)?.rows;
+        let rows = &self.of.get(at(state, evictor, team))?.rows;
         let mut rows = rows.iter().enumerate().skip(from);
         rows.find_map(|(at, row)| {
             let unit = row.key.unit;
@@ -114,20 +115,26 @@ impl Herds {
     }
 }
 
+/// Where a team's herd stands.
+fn at(state: &State<'_, '_>, evictor: &Evictor, team: usize) -> usize {
+    let later = usize::from(evictor.as_of > state.problem.now);
+    (evictor.pool * state.problem.teams.len() + team) * 2 + later
+}
+
 /// Whether those who have not been asked since are all there are, in their order.
-fn is_true(state: &State<'_, '_>, pool: usize, team: usize, known: &[Row]) -> bool {
+fn is_true(state: &State<'_, '_>, evictor: &Evictor, team: usize, known: &[Row]) -> bool {
     let staying = |rows: &[Row]| -> Vec<UnitKey> {
         rows.iter().map(|row| row.key).filter(|key| !key.unit.is_gone(state)).collect()
     };
-    staying(known) == staying(&rows(state, pool, team))
+    staying(known) == staying(&rows(state, evictor, team))
 }
 
-fn rows(state: &State<'_, '_>, pool: usize, team: usize) -> Vec<Row> {
+fn rows(state: &State<'_, '_>, evictor: &Evictor, team: usize) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    for &job in state.of_team[team].iter().filter(|&&job| state.jobs[job].pool == Some(pool)) {
+    for &job in state.of_team[team].iter().filter(|&&job| state.jobs[job].pool == Some(evictor.pool)) {
         let first = rows.len();
         for unit in Unit::all_of(state, job) {
-            rows.push(Row { key: UnitKey::open(state, unit), alone: false });
+            rows.push(Row { key: UnitKey::open(state, unit, evictor.as_of), alone: false });
         }
         if let [only] = &mut rows[first..] {
             only.alone = true;

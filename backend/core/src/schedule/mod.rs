@@ -7,6 +7,7 @@ mod backfill;
 mod bounds;
 mod bracket;
 pub mod check;
+mod cover;
 mod draft;
 mod drain;
 mod explain;
@@ -27,6 +28,7 @@ pub mod packing;
 mod pass;
 pub mod plan;
 mod problem;
+mod queue_use;
 mod rights;
 mod room;
 mod score;
@@ -96,7 +98,7 @@ pub fn plan_watched(snapshot: &Snapshot, mut over: impl FnMut(Phase)) -> Plan {
 
     // 6. Explain each wait.
     state.space.settle(&problem);
-    debug_assert!(state.space.open.index_is_true(&problem) && state.space.later.index_is_true(&problem));
+    debug_assert!(state.space.is_true(&problem), "views and their indexes equal a recount");
     let waiting = explain::explain_all(&state, &mut bounds, &lines, &desk);
     over(Phase::Explain);
 

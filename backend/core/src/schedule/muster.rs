@@ -78,7 +78,7 @@ impl Muster {
             match right(state, evictor, unit) {
                 Verdict::May(right) => {
                     let share = victim_share(state, evictor, unit);
-                    self.listed.push(UnitKey::new(state, unit, right, share));
+                    self.listed.push(UnitKey::new(state, unit, right, share, evictor.as_of));
                 }
                 Verdict::Protected(until) => self.survey.protect(until),
                 Verdict::BelowGuarantee => self.survey.hits_a_guarantee = true,

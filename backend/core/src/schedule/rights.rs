@@ -61,7 +61,7 @@ pub(super) fn right(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Ver
         across_teams(state, evictor, unit, team)
     };
     let Verdict::May(right) = verdict else { return verdict };
-    let protected = unit.surplus.is_none() && !state.jobs[unit.job].fresh;
+    let protected = unit.surplus.is_none() && !unit.starts_now(state, evictor.as_of);
     if protected && row.protected_until > evictor.as_of {
         return Verdict::Protected(row.protected_until);
     }
@@ -77,7 +77,7 @@ fn within_team(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Verdict 
     let may = match state.problem.snapshot.policy.preempt_within_team {
         PreemptWithinTeam::Lower => lower,
         PreemptWithinTeam::LowerOrNewerEqual => lower || newer_equal,
-        PreemptWithinTeam::Off => state.jobs[unit.job].fresh && lower,
+        PreemptWithinTeam::Off => unit.starts_now(state, evictor.as_of) && lower,
     };
     let rank = u8::from(evictor.inside);
     if may {
@@ -133,7 +133,8 @@ fn cause_across(
     let (asking, victim) = (state.problem.jobs[evictor.job].job, state.problem.jobs[unit.job].job);
     let policy = &state.problem.snapshot.policy;
     let lower = victim.priority < asking.priority;
-    if ledger.used[asking_side] + evictor.milli <= limits.guaranteed[asking_side] {
+    let held = state.held_milli[evictor.pool][asking_side];
+    if ledger.used[asking_side] + held + evictor.milli <= limits.guaranteed[asking_side] {
         let may = match policy.reclaim {
             ReclaimMode::Any => true,
             ReclaimMode::LowerPriority => lower,
@@ -224,7 +225,8 @@ pub(super) fn terms(state: &State<'_, '_>, evictor: &Evictor, team: usize) -> Op
     }
     terms.side = Some(victim_side);
     terms.loan_milli = loan;
-    terms.reclaims = ledger.used[asking_side] + evictor.milli <= limits.guaranteed[asking_side];
+    let held = state.held_milli[evictor.pool][asking_side];
+    terms.reclaims = ledger.used[asking_side] + held + evictor.milli <= limits.guaranteed[asking_side];
     if terms.reclaims {
         // Whoever recalls a loan asks for no class, unless the policy does.
         match policy.reclaim {

@@ -35,29 +35,37 @@ pub(super) struct UnitKey {
 }
 
 impl UnitKey {
-    pub(super) fn new(state: &State<'_, '_>, unit: Unit, right: Right, share: Share) -> Self {
+    /// As things will stand at `as_of` if nothing else changes.
+    pub(super) fn new(
+        state: &State<'_, '_>,
+        unit: Unit,
+        right: Right,
+        share: Share,
+        as_of: DateTime<Utc>,
+    ) -> Self {
         let row = &state.problem.jobs[unit.job];
+        let starts_now = unit.starts_now(state, as_of);
         let bands = state.problem.snapshot.policy.surplus_order == SurplusOrder::Bands;
         Self {
             right: right.rank,
             overshoot: right.overshoot,
-            runs: !state.jobs[unit.job].fresh,
+            runs: !starts_now,
             whole_gang: unit.surplus.is_none(),
             tier: tier(state, unit),
             class: if bands { row.job.priority.0 } else { 0 },
             share: Reverse(share),
             priority: row.job.priority.0,
-            lost_gpu_secs: lost_gpu_secs(state, unit),
+            lost_gpu_secs: lost_gpu_secs(state, unit, as_of),
             started: Reverse(row.started_at),
-            last_in_line: state.jobs[unit.job].fresh.then_some(Reverse((row.job.submitted_at, unit.job))),
+            last_in_line: starts_now.then_some(Reverse((row.job.submitted_at, unit.job))),
             unit,
         }
     }
 
     /// Without an asker: right, overshoot and share are nobody's.
-    pub(super) fn open(state: &State<'_, '_>, unit: Unit) -> Self {
+    pub(super) fn open(state: &State<'_, '_>, unit: Unit, as_of: DateTime<Utc>) -> Self {
         let nobodys = Right { cause: EvictionCause::Reclaim, rank: 0, overshoot: 0 };
-        Self::new(state, unit, nobodys, Share { over: 0, weight: 1 })
+        Self::new(state, unit, nobodys, Share { over: 0, weight: 1 }, as_of)
     }
 
     /// For the asker with this right, competing with that share.
@@ -89,15 +97,15 @@ pub(super) fn tier(state: &State<'_, '_>, unit: Unit) -> u8 {
     if unit.surplus.is_some() { 1 } else { state.problem.jobs[unit.job].tier }
 }
 
-/// GPU-seconds of work since the last checkpoint. A job that saves when asked loses nothing.
-pub(super) fn lost_gpu_secs(state: &State<'_, '_>, unit: Unit) -> i64 {
+/// GPU-seconds of work from the last checkpoint until `as_of`. A job that saves when asked loses nothing.
+pub(super) fn lost_gpu_secs(state: &State<'_, '_>, unit: Unit, as_of: DateTime<Utc>) -> i64 {
     let row = &state.problem.jobs[unit.job];
     let saved = match row.job.checkpoint {
         CheckpointMode::OnSignal => return 0,
         CheckpointMode::Periodic => row.job.last_checkpoint_at.unwrap_or(row.started_at).max(row.started_at),
         CheckpointMode::None => row.started_at,
     };
-    let secs = (state.problem.now - saved).num_seconds().max(0);
+    let secs = (as_of - saved).num_seconds().max(0);
     let milli: i64 = unit.members(state).iter().map(|&at| state.jobs[unit.job].members[at].milli).sum();
     secs.saturating_mul(milli) / 1_000
 }

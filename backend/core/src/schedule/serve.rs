@@ -145,15 +145,11 @@ impl Desk {
             self.note_behind_planned(state, job, first);
             return None;
         }
-        let kept: Vec<Hold> = in_the_way.holds.into_iter().cloned().collect();
-        for hold in &kept {
-            state.space.hide(state.problem, hold);
-        }
+        let kept = in_the_way.holds.into_iter();
+        state.space.hide(state.problem, kept, in_the_way.covers.into_iter().map(|cover| &cover.hold));
         state.space.open.settle(state.problem);
         let found = self.place(state, &state.space.open, job, pool);
-        for hold in &kept {
-            state.space.show(state.problem, hold);
-        }
+        state.space.show(state.problem);
         match (&found, starts) {
             (None, 0) => self.no_open[known] = round,
             (None, _) => {
@@ -216,25 +212,22 @@ impl Desk {
         if row.base_inside_only && !state.never_fits(job, pool, row.base_milli) {
             return Served::Blocked;
         }
-        let level = state.inside(job, pool);
         let evictor = Evictor {
             job,
             team,
             pool,
             milli: row.base_milli,
-            inside: level.is_some(),
+            inside: state.inside_beside_held(job, pool).is_some(),
             may_overshoot: false,
             as_of: problem.now,
         };
         // Nobody evicts for space that is kept for a planned start, nor takes it.
-        let kept: Vec<Hold> = self.backlog.in_the_way(state, job, pool).holds.into_iter().cloned().collect();
-        for hold in &kept {
-            state.space.later.change(problem, hold, -1);
-        }
+        let in_the_way = self.backlog.in_the_way(state, job, pool);
+        let kept: Vec<Hold> = in_the_way.holds.into_iter().cloned().collect();
+        let covers = in_the_way.covers.into_iter().cloned().collect();
+        state.keep_clear_of(&kept, covers);
         let found = self.find_room(state, &evictor, protected);
-        for hold in &kept {
-            state.space.later.change(problem, hold, 1);
-        }
+        state.keep_clear_no_more(&kept);
         found.map_or(Served::Blocked, |found| self.commit(state, &evictor, &found))
     }
 

@@ -40,6 +40,8 @@ pub(super) struct Space {
     now: View,
     pub(super) later: View,
     pub(super) open: View,
+    /// What is hidden (−1) of open, and what is not (+1).
+    hidden: Vec<(i64, Hold)>,
 }
 
 impl View {
@@ -114,7 +116,7 @@ impl View {
     }
 
     /// Every node stands in the index where a recount puts it.
-    pub(super) fn index_is_true(&self, problem: &Problem<'_>) -> bool {
+    fn index_is_true(&self, problem: &Problem<'_>) -> bool {
         let stands = |(node, row): (usize, &super::problem::NodeRow<'_>)| {
             self.has_moved[node]
                 || self
@@ -164,7 +166,7 @@ impl View {
 impl Space {
     pub(super) fn new(problem: &Problem<'_>) -> Self {
         let view = View::new(problem, |_, gpu| problem.gpus[gpu].usable);
-        Self { now: view.clone(), later: view.clone(), open: view }
+        Self { now: view.clone(), later: view.clone(), open: view, hidden: Vec::new() }
     }
 
     pub(super) fn take(&mut self, problem: &Problem<'_>, hold: &Hold, count: Count) {
@@ -195,16 +197,50 @@ impl Space {
             let memory = self.now.gpu_memory[slice.gpu].min(self.later.gpu_memory[slice.gpu]);
             self.open.set_gpu(problem, node, slice.gpu, milli, memory);
         }
+        // What is hidden stays so: all of it on the node, and its parts of these GPUs.
+        for (sign, hidden) in self.hidden.iter().filter(|(_, hidden)| hidden.node == node) {
+            let is_reset = |part: &&Slice| hold.slices.iter().any(|slice| slice.gpu == part.gpu);
+            let slices = hidden.slices.iter().filter(is_reset).copied().collect();
+            self.open.change(problem, &Hold { slices, ..*hidden }, *sign);
+        }
     }
 
-    /// Hides what is kept from those who look at what is open, until [`Space::show`].
-    pub(super) fn hide(&mut self, problem: &Problem<'_>, hold: &Hold) {
-        self.open.change(problem, hold, -1);
+    /// Hides what is kept from those who look at what is open, but for the parts that are not free now and will be in
+    /// time (`covered`), until [`Space::show`].
+    pub(super) fn hide<'h>(
+        &mut self,
+        problem: &Problem<'_>,
+        kept: impl Iterator<Item = &'h Hold>,
+        covered: impl Iterator<Item = &'h Hold>,
+    ) {
+        let signed = kept.map(|hold| (-1, hold.clone())).chain(covered.map(|hold| (1, hold.clone())));
+        self.hidden = signed.collect();
+        for (sign, hold) in &self.hidden {
+            self.open.change(problem, hold, *sign);
+        }
     }
 
     /// Open is what now and later leave, once more.
-    pub(super) fn show(&mut self, problem: &Problem<'_>, hold: &Hold) {
-        self.open_up(problem, hold);
+    pub(super) fn show(&mut self, problem: &Problem<'_>) {
+        for (_, hold) in std::mem::take(&mut self.hidden) {
+            self.open_up(problem, &hold);
+        }
+    }
+
+    /// Open is the lesser of both views, nothing is hidden, and every index is right.
+    pub(super) fn is_true(&self, problem: &Problem<'_>) -> bool {
+        let (now, later, open) = (&self.now, &self.later, &self.open);
+        let lesser = |of: fn(&View) -> &Vec<i64>| {
+            let both = of(now).iter().zip(of(later)).map(|(now, later)| *now.min(later));
+            both.eq(of(open).iter().copied())
+        };
+        lesser(|view| &view.cpu)
+            && lesser(|view| &view.memory)
+            && lesser(|view| &view.gpu_milli)
+            && lesser(|view| &view.gpu_memory)
+            && self.hidden.is_empty()
+            && open.index_is_true(problem)
+            && later.index_is_true(problem)
     }
 
     /// Brings both indexes up to date.

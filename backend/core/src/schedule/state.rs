@@ -4,13 +4,15 @@
 //! leaving, *later* what runs and what is nominated. A start must fit both. This module carries out
 //! decisions; it takes none.
 
+use super::cover::Cover;
 use super::held::Held;
 use super::ledger::{Ledger, Limits, Row, Short, Tree};
 use super::problem::{Hold, Problem};
+use super::queue_use::QueueUse;
 use super::space::{Count, Space};
 use crate::policy::Rebalance;
 use chrono::{DateTime, TimeDelta, Utc};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// One member as the plan sees it.
 #[derive(Debug, Clone)]
@@ -39,23 +41,6 @@ impl Sim {
     pub(super) fn staying(&self) -> impl Iterator<Item = (usize, &Live)> {
         self.members.iter().enumerate().filter(|(_, member)| !member.leaving)
     }
-}
-
-/// Use of a queue against its limits.
-#[derive(Debug, Clone, Default)]
-pub(super) struct QueueUse {
-    pub(super) jobs: u32,
-    pub(super) milli: i64,
-    /// Counted only where the queue limits each user.
-    pub(super) by_user: BTreeMap<uuid::Uuid, u32>,
-}
-
-/// A limit of a queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum QueueLimit {
-    Jobs,
-    JobsPerUser,
-    Gpus,
 }
 
 #[derive(Debug)]
@@ -88,8 +73,13 @@ pub(super) struct State<'p, 'a> {
     has_moved: Vec<bool>,
     /// By team: changes when its units become others; not when one is asked to leave or stays after all.
     pub(super) herd_version: Vec<u32>,
+    /// By pool and tree node: what is held inside its guarantee for owners who wait. Nobody else of its branch
+    /// recalls loans with that part of the guarantee.
+    pub(super) held_milli: Vec<Vec<i64>>,
     /// By pool: teams that use more than their guarantee later. Only theirs can be on loan.
     pub(super) above: Vec<BTreeSet<usize>>,
+    /// On whom planned starts rely that are kept clear of just now.
+    pub(super) covers: Vec<Cover>,
 }
 
 impl<'p, 'a> State<'p, 'a> {
@@ -117,7 +107,9 @@ impl<'p, 'a> State<'p, 'a> {
             moved: Vec::new(),
             has_moved: vec![false; pools * problem.teams.len()],
             herd_version: vec![1; problem.teams.len()],
+            held_milli: vec![vec![0; problem.teams.len() + 1]; pools],
             above: vec![BTreeSet::new(); pools],
+            covers: Vec::new(),
         };
         for job in 0..problem.jobs.len() {
             state.load(job);
@@ -227,26 +219,6 @@ impl<'p, 'a> State<'p, 'a> {
         }
     }
 
-    fn count_queue(&mut self, job: usize, count: Count, sign: i32) {
-        let row = &self.problem.jobs[job];
-        let Some(queue) = row.queue else { return };
-        let by_user = self.problem.queues[queue].max_running_jobs_per_user.is_some();
-        let step = |uses: &mut QueueUse| {
-            uses.jobs = uses.jobs.saturating_add_signed(sign);
-            if !by_user {
-                return;
-            }
-            let by_user = uses.by_user.entry(row.job.user.0).or_default();
-            *by_user = by_user.saturating_add_signed(sign);
-        };
-        if count != Count::Later {
-            step(&mut self.queue_now[queue]);
-        }
-        if count != Count::Now {
-            step(&mut self.queue_later[queue]);
-        }
-    }
-
     /// Starts a job (or adds members) in this plan.
     pub(super) fn start(&mut self, job: usize, pool: usize, holds: Vec<Hold>) {
         let first = self.jobs[job].members.is_empty();
@@ -329,6 +301,7 @@ impl<'p, 'a> State<'p, 'a> {
         } else {
             self.space.take(self.problem, &member.hold, Count::Later);
         }
+        self.note_early_leave(job, at, leaving);
         self.charge(job, pool, milli, Count::Later);
         // Where other units of the job remain, the gang is no longer what it was.
         if self.jobs[job].members.len() > self.problem.jobs[job].job.min_replicas.max(1) as usize
@@ -372,38 +345,6 @@ impl<'p, 'a> State<'p, 'a> {
             self.charge_never(job, pool, row.base_milli, -1);
         }
         Some((pool, holds))
-    }
-
-    /// The queue limit that another start of the job would break, with what is used and the limit.
-    /// `Count::Both` counts the leaving as well.
-    pub(super) fn queue_limit(&self, job: usize, count: Count) -> Option<(QueueLimit, i64, i64)> {
-        let row = &self.problem.jobs[job];
-        let at = row.queue?;
-        let queue = self.problem.queues[at];
-        let (now, later) = (&self.queue_now[at], &self.queue_later[at]);
-        let most = |now: i64, later: i64| if count == Count::Later { later } else { now.max(later) };
-        let user = |uses: &QueueUse| i64::from(uses.by_user.get(&row.job.user.0).copied().unwrap_or(0));
-        let jobs = most(now.jobs.into(), later.jobs.into());
-        let mine = queue.max_running_jobs_per_user.map_or(0, |_| most(user(now), user(later)));
-        let milli = most(now.milli, later.milli);
-        let over = |used: i64, more: i64, limit: Option<i64>| {
-            limit.filter(|limit| used + more > *limit).map(|limit| (used, limit))
-        };
-        let by_jobs = over(jobs, 1, queue.max_running_jobs.map(i64::from));
-        let by_user = over(mine, 1, queue.max_running_jobs_per_user.map(i64::from));
-        let by_gpus = over(milli, row.base_milli, queue.max_running_gpus.map(|gpus| gpus.0));
-        let named = |found: Option<(i64, i64)>, limit| found.map(|(used, most)| (limit, used, most));
-        named(by_jobs, QueueLimit::Jobs)
-            .or_else(|| named(by_user, QueueLimit::JobsPerUser))
-            .or_else(|| named(by_gpus, QueueLimit::Gpus))
-    }
-
-    /// Whether the queue's GPU limit leaves room for one more member.
-    pub(super) fn queue_lets_grow(&self, job: usize) -> bool {
-        let row = &self.problem.jobs[job];
-        let Some(at) = row.queue else { return false };
-        let used = self.queue_now[at].milli.max(self.queue_later[at].milli);
-        self.problem.queues[at].max_running_gpus.is_none_or(|most| used + row.member_milli <= most.0)
     }
 
     /// Quota for `milli` more of the job's team later, as if all who were asked to leave had left.

@@ -155,7 +155,7 @@ impl Timeline {
 }
 
 /// When a placed job ends at the latest. One that is over its limit already is about to be stopped.
-fn end_of(state: &State<'_, '_>, job: usize) -> Option<DateTime<Utc>> {
+pub(super) fn end_of(state: &State<'_, '_>, job: usize) -> Option<DateTime<Utc>> {
     let problem = state.problem;
     let row = &problem.jobs[job];
     let limit = TimeDelta::try_seconds(row.job.time_limit_secs?)?;

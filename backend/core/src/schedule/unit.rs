@@ -6,6 +6,7 @@ use super::problem::Hold;
 use super::rights::Right;
 use super::score::UnitKey;
 use super::state::State;
+use chrono::{DateTime, Utc};
 
 /// What leaves as one: a gang with all that is left of it, or one surplus member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +27,11 @@ impl Unit {
         surplus
             .map(move |(at, _)| Self { job, surplus: Some(at) })
             .chain(gang.then_some(Self { job, surplus: None }))
+    }
+
+    /// A start of this very plan: it is taken back, not evicted. As of a later moment it runs like any other.
+    pub(super) fn starts_now(self, state: &State<'_, '_>, as_of: DateTime<Utc>) -> bool {
+        state.jobs[self.job].fresh && as_of <= state.problem.now
     }
 
     /// Nothing of it is left that was not asked to leave.

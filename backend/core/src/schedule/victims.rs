@@ -4,18 +4,21 @@
 //! every victim that turned out needless is given back and the rest is judged again. A set that does
 //! not let the full gang start on concrete GPUs is no set. This module commits nothing.
 
+mod chosen;
+
 use super::fit::{self, Among, Budget, OutOfBudget};
 use super::herd::Herds;
 use super::ledger::Short;
 use super::muster::{Muster, Survey};
 use super::problem::Hold;
-use super::rights::{Evictor, Right, Verdict, right, victim_share};
+use super::rights::{Evictor, Right, Verdict, right};
 use super::score::{SetKey, UnitKey};
+use super::space::Count;
 use super::state::State;
 use super::unit::{Chosen, Found, Unit};
 use crate::eviction::EvictionCause;
 use chrono::{DateTime, Utc};
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 /// A set has been found, and others may at best be better by fewer or later victims: so many of these are
 /// looked at.
@@ -38,7 +41,7 @@ pub(super) struct Search<'s, 'p, 'a> {
     pub(super) takeable_milli: i64,
     /// Some unit was refused because its team would fall below its guarantee.
     hit_a_guarantee: bool,
-    largest_first: bool,
+    takes_largest_first: bool,
     /// All units as they were mustered before the first was chosen, until somebody takes them.
     untouched: Option<Muster>,
     /// Its own team has lower classes to give up: with less of its own, the evictor may gain rights.
@@ -61,7 +64,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             protected_until: None,
             takeable_milli: 0,
             hit_a_guarantee: false,
-            largest_first: false,
+            takes_largest_first: false,
             untouched: None,
             gives_up_own: false,
         }
@@ -87,7 +90,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             if (largest_first || may_overshoot) && !self.hit_a_guarantee {
                 break;
             }
-            self.largest_first = largest_first;
+            self.takes_largest_first = largest_first;
             self.evictor.may_overshoot = may_overshoot;
             if let Some(found) = self.run_once()? {
                 let runner_up = self.runner_up(&found);
@@ -180,11 +183,11 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
                 complete = false;
                 break;
             };
-            self.state.space.later.change(problem, &hold, -1);
+            self.state.space.take(problem, &hold, Count::Later);
             placed.push(hold);
         }
         for hold in &placed {
-            self.state.space.later.change(problem, hold, 1);
+            self.state.space.give(problem, hold, Count::Later);
         }
         Ok(complete)
     }
@@ -286,13 +289,18 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             self.choose(key.unit, right);
         }
         let mut set: Vec<Unit> = self.chosen[before..].iter().map(|chosen| chosen.key.unit).collect();
+        self.restore_down_to(before);
         for unit in set.clone().into_iter().rev() {
             let without: Vec<Unit> = set.iter().copied().filter(|&other| other != unit).collect();
             if self.choose_all(&without, before) && room(self.state) {
                 set = without;
             }
         }
-        self.choose_all(&set, before);
+        self.restore_down_to(before);
+        let judged = self.in_judging_order(&set);
+        if !self.choose_all(&judged, before) {
+            return Ok(self.single_on_node(node, &units, before));
+        }
         let keys: Vec<UnitKey> = self.chosen[before..].iter().map(|chosen| chosen.key).collect();
         self.restore_down_to(before);
         Ok(Some((SetKey::new(&keys, node), keys.into_iter().map(|key| key.unit).collect())))
@@ -341,7 +349,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             self.budget.spend(1)?;
             if helps(self.state, key.unit) && best.is_none_or(|least| self.is_before(&key, &least)) {
                 best = Some(key);
-                if !self.largest_first {
+                if !self.takes_largest_first {
                     break;
                 }
             }
@@ -359,38 +367,76 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         let mut set: Vec<Unit> = self.chosen.iter().map(|chosen| chosen.key.unit).collect();
         let mut order: Vec<UnitKey> = self.chosen.iter().map(|chosen| chosen.key).collect();
         order.sort_unstable();
-        let Some(mut proven) = self.prove(&set)? else { return Ok(None) };
+        let mut proven = self.prove(&set)?;
         for key in order.into_iter().rev() {
             let without: Vec<Unit> = set.iter().copied().filter(|&unit| unit != key.unit).collect();
             if let Some(smaller) = self.prove(&without)? {
                 set = without;
-                proven = smaller;
+                proven = Some(smaller);
             }
         }
-        Ok(Some(proven))
+        let Some(proven) = proven else { return Ok(None) };
+        Ok(if self.buys_a_right(&proven.0)? { None } else { Some(proven) })
     }
 
-    /// Judges a set from scratch: each eviction by right, own team first; then quota, then the gang.
+    /// Whether own work would have to leave for no space and no quota, only to make the team look poorer.
+    fn buys_a_right(&mut self, set: &[Chosen]) -> Result<bool, OutOfBudget> {
+        if set.iter().all(|chosen| chosen.right.cause != EvictionCause::Rebalance) {
+            return Ok(false);
+        }
+        let (jobs, team) = (&self.state.problem.jobs, Some(self.evictor.team));
+        for own in set.iter().filter(|chosen| jobs[chosen.key.unit.job].team == team) {
+            self.restore_all();
+            for chosen in set.iter().filter(|chosen| chosen.key.unit != own.key.unit) {
+                self.choose(chosen.key.unit, chosen.right);
+            }
+            if self.whole_gang_fits()?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Judges a set from scratch: each eviction by right, own team first; then quota, then the gang. The smallest
+    /// victim of a team is judged last: each is on loan, at least in part, whoever of them leaves last.
     fn prove(&mut self, set: &[Unit]) -> Result<Option<Proven>, OutOfBudget> {
-        let problem = self.state.problem;
         self.budget.spend(set.len() + 1)?;
-        let Evictor { job, pool, milli, team, .. } = self.evictor;
-        let (own, others): (Vec<Unit>, Vec<Unit>) =
-            set.iter().partition(|unit| problem.jobs[unit.job].team == Some(team));
-        let (first, then) = if self.evictor.inside { (others, own) } else { (own, others) };
-        if !self.choose_all(&[first, then].concat(), 0) {
+        self.restore_all();
+        let judged = self.in_judging_order(set);
+        if !self.choose_all(&judged, 0) {
             return Ok(None);
         }
         let rebalances =
             self.chosen.iter().filter(|chosen| chosen.right.cause == EvictionCause::Rebalance).count();
-        if rebalances > self.state.rebalance_left || self.state.quota_later(job, pool, milli).is_err() {
+        if rebalances > self.state.rebalance_left {
+            return Ok(None);
+        }
+        Ok(self.whole_gang_fits()?.map(|holds| (self.chosen.clone(), holds)))
+    }
+
+    /// The gang's place, and quota for it, without those who are chosen.
+    fn whole_gang_fits(&mut self) -> Result<Option<Vec<Hold>>, OutOfBudget> {
+        let problem = self.state.problem;
+        let Evictor { job, pool, milli, .. } = self.evictor;
+        if self.state.quota_later(job, pool, milli).is_err() {
             return Ok(None);
         }
         let class = &problem.classes[problem.jobs[job].class];
         self.state.space.later.settle(problem);
         let view = &self.state.space.later;
-        let holds = fit::place(problem, view, class, pool, class.members, Among::Working, self.budget)?;
-        Ok(holds.map(|holds| (self.chosen.clone(), holds)))
+        fit::place(problem, view, class, pool, class.members, Among::Working, self.budget)
+    }
+
+    /// In the order in which a whole set is judged: own team first (last for an owner, who needs no right from that),
+    /// and the smallest last. What starts in this plan is nothing special here: the next plan would judge otherwise.
+    fn in_judging_order(&self, set: &[Unit]) -> Vec<Unit> {
+        let team = Some(self.evictor.team);
+        let mut set = set.to_vec();
+        set.sort_by_key(|unit| {
+            let is_own = self.state.problem.jobs[unit.job].team == team;
+            (is_own == self.evictor.inside, Reverse(unit.milli(self.state)))
+        });
+        set
     }
 
     fn judge(&mut self, unit: Unit) -> Verdict {
@@ -403,85 +449,5 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             Verdict::May(_) | Verdict::Never => {}
         }
         verdict
-    }
-
-    fn best_of(&mut self, units: &[Unit]) -> Option<(UnitKey, Right)> {
-        let mut best: Option<(UnitKey, Right)> = None;
-        for &unit in units {
-            if unit.is_gone(self.state) {
-                continue;
-            }
-            let Verdict::May(right) = self.judge(unit) else { continue };
-            let key = UnitKey::new(self.state, unit, right, victim_share(self.state, &self.evictor, unit));
-            if best.is_none_or(|(least, _)| self.is_before(&key, &least)) {
-                best = Some((key, right));
-            }
-        }
-        best
-    }
-
-    fn is_before(&self, left: &UnitKey, right: &UnitKey) -> bool {
-        if !self.largest_first {
-            return left < right;
-        }
-        let size = |key: &UnitKey| (key.right, -key.unit.milli(self.state));
-        (size(left), left) < (size(right), right)
-    }
-
-    /// Judges and takes these units in this order, on top of the first `keep` chosen; false as soon as
-    /// one is not rightful.
-    fn choose_all(&mut self, units: &[Unit], keep: usize) -> bool {
-        self.restore_down_to(keep);
-        for &unit in units {
-            if unit.is_gone(self.state) {
-                continue;
-            }
-            let Verdict::May(right) = self.judge(unit) else { return false };
-            self.choose(unit, right);
-        }
-        true
-    }
-
-    fn units_on(&self, node: usize) -> Vec<Unit> {
-        let on_node = |unit: &Unit| {
-            let members = &self.state.jobs[unit.job].members;
-            match unit.surplus {
-                Some(at) => members[at].hold.node == node,
-                None => true,
-            }
-        };
-        let jobs = self.state.on_node[node].iter();
-        jobs.flat_map(|&job| Unit::all_of(self.state, job)).filter(on_node).collect()
-    }
-
-    fn choose(&mut self, unit: Unit, right: Right) {
-        let key = UnitKey::new(self.state, unit, right, victim_share(self.state, &self.evictor, unit));
-        let chosen = Chosen { key, right, members: unit.members(self.state) };
-        self.take_again(&chosen);
-        self.chosen.push(chosen);
-    }
-
-    fn take_again(&mut self, chosen: &Chosen) {
-        for &at in &chosen.members {
-            self.state.release(chosen.key.unit.job, at);
-        }
-    }
-
-    fn put_back(&mut self, chosen: &Chosen) {
-        for &at in chosen.members.iter().rev() {
-            self.state.restore(chosen.key.unit.job, at);
-        }
-    }
-
-    fn restore_down_to(&mut self, keep: usize) {
-        while self.chosen.len() > keep {
-            if let Some(chosen) = self.chosen.pop() {
-                self.put_back(&chosen);
-            }
-        }
-    }
-
-    fn restore_all(&mut self) {
-        self.restore_down_to(0);
     }
 }
