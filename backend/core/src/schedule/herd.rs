@@ -45,7 +45,7 @@ struct Herd {
 /// All herds asked for so far, by pool and team: as of now, and as of the later moment that was asked for last.
 #[derive(Debug, Default)]
 pub(super) struct Herds {
-    of: Vec<Herd>,
+    of: [Vec<Herd>; 2],
     /// Units judged so far: what searches pay for.
     pub(super) judged: usize,
 }
@@ -58,10 +58,12 @@ impl Herds {
         evictor: &Evictor,
         (team, terms): (usize, Terms),
     ) -> Offer {
-        if self.of.is_empty() {
-            self.of.resize_with(2 * state.problem.pools.len() * state.problem.teams.len(), Herd::default);
+        let (later, at) = seat(state, evictor, team);
+        let of = &mut self.of[later];
+        if of.is_empty() {
+            of.resize_with(state.problem.pools.len() * state.problem.teams.len(), Herd::default);
         }
-        let herd = &mut self.of[at(state, evictor, team)];
+        let herd = &mut of[at];
         if herd.version != state.herd_version[team] || herd.as_of != evictor.as_of {
             herd.rows = rows(state, evictor, team);
             (herd.version, herd.as_of) = (state.herd_version[team], evictor.as_of);
@@ -87,11 +89,16 @@ impl Herds {
         (team, terms, offer): (usize, &Terms, &Offer),
     ) -> Option<(usize, UnitKey)> {
         let (first, right) = offer.first?;
-        let key = self.of.get(at(state, evictor, team))?.rows[first].key;
+        let key = self.rows(state, evictor, team)?[first].key;
         if key.unit.is_gone(state) {
             return self.next(state, evictor, team, first);
         }
         Some((first, key.with(right, terms.share(state, evictor.pool))))
+    }
+
+    fn rows(&self, state: &State<'_, '_>, evictor: &Evictor, team: usize) -> Option<&[Row]> {
+        let (later, at) = seat(state, evictor, team);
+        Some(&self.of[later].get(at)?.rows)
     }
 
     /// The first row from `from` on that may be taken.
@@ -102,8 +109,7 @@ impl Herds {
         team: usize,
         from: usize,
     ) -> Option<(usize, UnitKey)> {
-        let rows = &self.of.get(at(state, evictor, team))?.rows;
-        let mut rows = rows.iter().enumerate().skip(from);
+        let mut rows = self.rows(state, evictor, team)?.iter().enumerate().skip(from);
         rows.find_map(|(at, row)| {
             let unit = row.key.unit;
             if unit.is_gone(state) {
@@ -115,10 +121,10 @@ impl Herds {
     }
 }
 
-/// Where a team's herd stands.
-fn at(state: &State<'_, '_>, evictor: &Evictor, team: usize) -> usize {
+/// Where a team's herd stands: as of now or later, and its place there.
+fn seat(state: &State<'_, '_>, evictor: &Evictor, team: usize) -> (usize, usize) {
     let later = usize::from(evictor.as_of > state.problem.now);
-    (evictor.pool * state.problem.teams.len() + team) * 2 + later
+    (later, evictor.pool * state.problem.teams.len() + team)
 }
 
 /// Whether those who have not been asked since are all there are, in their order.
