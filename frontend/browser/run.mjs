@@ -9,6 +9,7 @@ import { keyboardRun } from "./keyboard-run.mjs";
 import { liveRun } from "./live-run.mjs";
 import { findRoutes } from "./routes.mjs";
 import { timelineRun } from "./timeline-run.mjs";
+import { whatIfRun } from "./what-if-run.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const { BASE_URL, REEVE_USER = "lin", REEVE_PASSWORD = "reeve" } = process.env;
@@ -140,20 +141,23 @@ async function filtersSurvive(browser) {
   await context.close();
 }
 
+async function signedIn(run) {
+  const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
+  await prefer(context, "en", "light");
+  const page = await watchedPage(context);
+  await signIn(page, site);
+  await run(page, site, fail);
+  await context.close();
+}
+
 const browser = await launch();
 try {
   const steps = {
     "routes × themes × languages": () => everyRoute(browser),
     "filters survive": () => filtersSurvive(browser),
     "live without a reload": () => liveRun(browser, site, fail),
-    timeline: async () => {
-      const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
-      await prefer(context, "en", "light");
-      const page = await watchedPage(context);
-      await signIn(page, site);
-      await timelineRun(page, site, fail);
-      await context.close();
-    },
+    timeline: () => signedIn(timelineRun),
+    "what if": () => signedIn(whatIfRun),
     "keyboard only": async () => {
       const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
       await prefer(context, "en", "light");

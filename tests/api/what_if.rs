@@ -54,6 +54,26 @@ async fn what_is_answered_is_what_then_happens() {
 }
 
 #[tokio::test]
+async fn an_imagined_job_that_waits_is_told_when_it_would_start_and_what_would_help() {
+    let app = TestApp::start().await;
+    app.submit("a-member", "team-a", json!({"name": "holder", "gpus": 8, "time_limit_secs": 7_200})).await;
+    app.schedule().await;
+    app.node.run_all().await;
+    let wanted = job("team-a", json!({"gpus": 4, "evict_others": false}));
+    let said = ask(&app, "a-member", json!([{"submit": wanted}])).await.ok();
+    let outcome = &said["submitted"][0];
+    assert_eq!((&outcome["outcome"], &outcome["position"]), (&json!("waits"), &json!(1)), "{said}");
+    let start = &outcome["expected_start"];
+    assert_eq!(
+        (text(&start["at"]), &start["basis"]),
+        ("2026-03-02T11:01:00Z", &json!("time_limit")),
+        "{said}"
+    );
+    assert_eq!(start["job"]["name"], "holder");
+    assert_eq!(app.count_rows("planned_starts").await, 0, "nothing is written");
+}
+
+#[tokio::test]
 async fn quotas_policies_and_nodes_can_be_imagined() {
     let app = lent().await;
     let quota =

@@ -65,6 +65,9 @@ export const listPlannedStarts = (filter: Filter<"/api/v1/planned-starts">) =>
   );
 export const submitJob = (body: V.JobSpec, key: string) =>
   answer(api.POST("/api/v1/jobs", { params: keyed(key), body }));
+/** Plans what is only imagined; nothing is written by asking. */
+export const askWhatIf = (changes: V.WhatIfChange[]) =>
+  answer(api.POST("/api/v1/what-if", { body: { changes } }));
 export type JobAct = "cancel" | "hold" | "release" | "requeue";
 export const actOnJob = (id: string, act: JobAct, body: { reason?: string } = {}) =>
   answer(api.POST(`/api/v1/jobs/{id}/${act}`, { params: { path: { id }, ...keyed() }, body }));

@@ -1897,10 +1897,16 @@ export interface components {
             order: "stop";
         };
         OutcomeView: {
+            expected_start?: components["schemas"]["ExpectedStartView"] | null;
             help?: components["schemas"]["HelpView"] | null;
             job: components["schemas"]["WhatIfJob"];
             /** @description `starts`, `starts_after_evictions` or `waits`. */
             outcome: string;
+            /**
+             * Format: int32
+             * @description Its place in its queue, from 1.
+             */
+            position?: number | null;
             start?: components["schemas"]["WhatIfStart"] | null;
             verdict?: components["schemas"]["ObstacleView"] | null;
         };

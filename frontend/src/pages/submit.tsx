@@ -14,6 +14,7 @@ import { AskNowPanel } from "./submit/ask-now-panel";
 import { MainFields } from "./submit/main-fields";
 import { MoreFields } from "./submit/more-fields";
 import { type FormValues, fieldForPointer, specOf, valuesOf } from "./submit/spec";
+import { WhatIfPanel } from "./submit/what-if-panel";
 
 /** Submits a job; `?from=<job>` begins with a copy of that one. */
 export function SubmitPage() {
@@ -71,10 +72,9 @@ function SubmitForm({ copy }: { copy: Job | null }) {
     if (names.some((name) => !MAIN_FIELDS.includes(name))) setMore(true);
   };
   const showOnFields = (problem: Problem) => {
-    const fields = (problem.body.errors ?? []).map((one) => ({
-      name: fieldForPointer(fieldOf(one.pointer)),
-      errors: [one.detail],
-    }));
+    const fields = (problem.body.errors ?? [])
+      .filter((one) => fieldOf(one.pointer) !== "")
+      .map((one) => ({ name: fieldForPointer(fieldOf(one.pointer)), errors: [one.detail] }));
     form.setFields(fields);
     openFor(fields.map((field) => String(field.name)));
     const first = fields[0];
@@ -99,7 +99,10 @@ function SubmitForm({ copy }: { copy: Job | null }) {
           {t("submit.button")}
         </Button>
       </div>
-      <AskNowPanel values={values} />
+      <aside className="ask-now" aria-label={t("ask.aside")}>
+        <WhatIfPanel form={form} values={values} onRefused={showOnFields} />
+        <AskNowPanel values={values} />
+      </aside>
     </Form>
   );
 }

@@ -25,22 +25,20 @@ export function AskNowPanel({ values }: { values: FormValues | undefined }) {
     (quota) => quota.team.slug === team && (!values?.pools?.length || values.pools.includes(quota.pool.slug)),
   );
   return (
-    <aside className="ask-now" aria-label={t("ask.title")}>
-      <Section title={t("ask.title")}>
-        <p>
-          <strong>{t("ask.asks", { gpus: n(asks) })}</strong>
-        </p>
-        {!team && <p className="quiet">{t("ask.choose_team")}</p>}
-        {team && quotas.data && own.length === 0 && <p>{t("ask.no_quota")}</p>}
-        <div aria-live="polite">
-          {own.map((quota) => {
-            const pool = pools.data?.find((one) => one.id === quota.pool.id);
-            return pool && <InPool key={quota.pool.id} asks={asks} quota={quota} pool={pool} />;
-          })}
-        </div>
-        <p className="quiet">{t("ask.no_promise")}</p>
-      </Section>
-    </aside>
+    <Section title={t("ask.title")}>
+      <p>
+        <strong>{t("ask.asks", { gpus: n(asks) })}</strong>
+      </p>
+      {!team && <p className="quiet">{t("ask.choose_team")}</p>}
+      {team && quotas.data && own.length === 0 && <p>{t("ask.no_quota")}</p>}
+      <div aria-live="polite">
+        {own.map((quota) => {
+          const pool = pools.data?.find((one) => one.id === quota.pool.id);
+          return pool && <InPool key={quota.pool.id} asks={asks} quota={quota} pool={pool} />;
+        })}
+      </div>
+      <p className="quiet">{t("ask.no_promise")}</p>
+    </Section>
   );
 }
 

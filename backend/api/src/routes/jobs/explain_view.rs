@@ -128,7 +128,7 @@ pub(crate) fn obstacle(obstacle: Obstacle) -> ObstacleView {
     }
 }
 
-pub(super) fn expected_start_view(start: ExpectedStart, job: Option<JobRef>) -> ExpectedStartView {
+pub(crate) fn expected_start_view(start: ExpectedStart, job: Option<JobRef>) -> ExpectedStartView {
     ExpectedStartView {
         at: start.at(),
         basis: match start {

@@ -1,12 +1,15 @@
 //! The answer as JSON: what becomes of the imagined jobs, and what differs from today.
 
 use super::names::{Names, WhatIfJob};
-use crate::refs::{NodeRef, PoolRef, TeamRef};
-use crate::routes::jobs::explain_view::{HelpView, ObstacleView, help_view, obstacle};
+use crate::refs::{JobRef, NodeRef, PoolRef, TeamRef};
+use crate::routes::jobs::explain_view::{
+    ExpectedStartView, HelpView, ObstacleView, expected_start_view, help_view, obstacle,
+};
 use crate::routes::sentence_view::SentenceView;
 use chrono::{DateTime, Utc};
 use reeve_core::access::Actor;
 use reeve_core::id::JobId;
+use reeve_core::reason::ExpectedStart;
 use reeve_core::sentence::eviction::{Why, eviction};
 use reeve_core::units::MilliGpu;
 use reeve_core::what_if::{Difference, EvictedJob, LoanChange, ReasonChange, Settled, StartedJob};
@@ -55,6 +58,10 @@ pub(crate) struct OutcomeView {
     /// Why it waits.
     verdict: Option<ObstacleView>,
     help: Option<HelpView>,
+    /// When it would start; null where others' work is not what it waits for.
+    expected_start: Option<ExpectedStartView>,
+    /// Its place in its queue, from 1.
+    position: Option<u32>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -140,7 +147,16 @@ fn outcome(names: &Names<'_>, job: JobId, difference: &Difference, then: &Settle
         start: start.map(|start| started(names, start)),
         verdict: why.map(|why| obstacle(why.main.clone())),
         help: why.and_then(|why| why.help.clone()).map(help_view),
+        expected_start: why.and_then(|why| why.expected_start).map(|start| expected(names, start)),
+        position: why.map(|why| why.position),
     }
+}
+
+fn expected(names: &Names<'_>, start: ExpectedStart) -> ExpectedStartView {
+    let ExpectedStart::TimeLimit { job, .. } = start else { return expected_start_view(start, None) };
+    let basis = names.job(job);
+    let named = basis.id.zip(basis.name).zip(basis.team);
+    expected_start_view(start, named.map(|((id, name), team)| JobRef { id, name, team }))
 }
 
 fn started(names: &Names<'_>, start: &StartedJob) -> WhatIfStart {
