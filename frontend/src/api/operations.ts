@@ -37,6 +37,8 @@ export const listJobs = (filter: JobFilter, cursor?: Cursor, limit = 50, count =
 export const showJob = (id: string) => answer(api.GET("/api/v1/jobs/{id}", { params: { path: { id } } }));
 export const explainJob = (id: string) =>
   answer(api.GET("/api/v1/jobs/{id}/explain", { params: { path: { id } } }));
+export const showJobRules = (id: string) =>
+  answer(api.GET("/api/v1/jobs/{id}/rules", { params: { path: { id } } }));
 export const listRuns = (id: string) =>
   answer(api.GET("/api/v1/jobs/{id}/runs", { params: { path: { id }, query: { limit: 50 } } }));
 export const listJobEvents = (id: string, cursor?: Cursor) =>

@@ -23,6 +23,7 @@ export type JobSpec = Schemas["SubmitJob"];
 export type Job = Schemas["JobView"];
 export type JobPage = Schemas["JobPage"];
 export type JobCounts = NonNullable<JobPage["counts"]>;
+export type JobRules = Schemas["RulesView"];
 export type Explain = Schemas["ExplainView"];
 export type Run = Schemas["RunView"];
 export type TimelineRun = Schemas["TimelineRun"];

@@ -15,6 +15,7 @@ import { isFinal } from "./job/acts";
 import { JobActions } from "./job/job-actions";
 import { JobEvictions } from "./job/job-evictions";
 import { Logs } from "./job/logs";
+import { Rules } from "./job/rules";
 import { Runs } from "./job/runs";
 import { Timeline } from "./job/timeline";
 import { Verdict } from "./job/verdict";
@@ -58,6 +59,7 @@ function Body({ job }: { job: Job }) {
         </Scroll>
       </Section>
       <JobEvictions job={job} />
+      <Rules job={job} />
       <Section title={t("job.runs")}>
         <Runs job={job} />
       </Section>

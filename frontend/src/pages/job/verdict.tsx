@@ -8,6 +8,7 @@ import { Section } from "../../components/page";
 import { DataTable } from "../../components/table";
 import { Until, When } from "../../components/when";
 import { useText } from "../../lib/use-text";
+import { Evidence } from "./evidence";
 
 /** Why the job waits: one sentence, what would help, the other obstacles, and what each node has. */
 export function Verdict({ job }: { job: Job }) {
@@ -58,6 +59,8 @@ function Body({ job, explain }: { job: Job; explain: Explain }) {
           </ul>
         </>
       )}
+      <h3>{t("evidence.title")}</h3>
+      <Evidence explain={explain} />
       {explain.evictions_awaited.length > 0 && (
         <>
           <h3>{t("verdict.awaited")}</h3>
