@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useId, useMemo, useRef, useState } from "react";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Bar, Picture } from "../../lib/timeline/bars";
 import { draw } from "../../lib/timeline/draw";
 import {
@@ -72,7 +72,7 @@ export function Gantt({ picture, painter, view: given, now, size, onView }: Prop
   );
   const byKey = useMemo(() => new Map(picture.bars.map((bar) => [bar.key, bar])), [picture.bars]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = canvas.current;
     const context = element?.getContext("2d");
     if (!element || !context || width === 0) return;

@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useEffect, useMemo, useState } from "react";
+import { type RefObject, useCallback, useLayoutEffect, useMemo, useState } from "react";
 import type { Theme } from "../../lib/timeline/draw";
 import { spanOf, type View } from "../../lib/timeline/view";
 import { useText } from "../../lib/use-text";
@@ -7,7 +7,8 @@ import { useDark } from "../../settings/preferences";
 /** The width that an element has, as it changes. */
 export function useWidth(box: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0);
-  useEffect(() => {
+  // Before the first picture is shown: it would be an empty one.
+  useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
     setWidth(element.clientWidth);
