@@ -116,6 +116,8 @@ describe("texts", () => {
       PriorityClass: "priority",
       CheckpointMode: "checkpoint",
       ReasonCode: "reason",
+      EndCause: "end_cause",
+      LeaveCause: "cause",
       EvictionCause: "cause",
       EvictionOutcome: "outcome",
       ReclaimState: "reclaim_state",
