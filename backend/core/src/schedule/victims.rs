@@ -17,7 +17,7 @@ use super::space::Count;
 use super::state::State;
 use super::unit::{Chosen, Found, Unit};
 use crate::eviction::EvictionCause;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use std::cmp::{Ordering, Reverse};
 
 /// A set has been found, and others may at best be better by fewer or later victims: so many of these are
@@ -42,6 +42,8 @@ pub(super) struct Search<'s, 'p, 'a> {
     /// Some unit was refused because its team would fall below its guarantee.
     hit_a_guarantee: bool,
     takes_largest_first: bool,
+    /// A set was refused because own work would have left for a right alone.
+    bought_a_right: bool,
     /// All units as they were mustered before the first was chosen, until somebody takes them.
     untouched: Option<Muster>,
     /// Its own team has lower classes to give up: with less of its own, the evictor may gain rights.
@@ -65,6 +67,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             takeable_milli: 0,
             hit_a_guarantee: false,
             takes_largest_first: false,
+            bought_a_right: false,
             untouched: None,
             gives_up_own: false,
         }
@@ -86,6 +89,18 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         if too_few || (survey.may == 0 && !self.hit_a_guarantee) {
             return Ok(None);
         }
+        let mut found = self.run_in_turn()?;
+        if found.is_none() && self.bought_a_right && self.evictor.as_of <= self.state.problem.now {
+            // As the next plan will see it: what starts now is not taken first any more.
+            self.evictor.as_of = self.state.problem.now + TimeDelta::nanoseconds(1);
+            found = self.run_in_turn()?;
+        }
+        let Some(found) = found else { return Ok(None) };
+        let runner_up = self.runner_up(&found);
+        Ok(Some(Found { candidates: survey.may, runner_up, ..found }))
+    }
+
+    fn run_in_turn(&mut self) -> Result<Option<Found>, OutOfBudget> {
         for (largest_first, may_overshoot) in [(false, false), (true, false), (false, true)] {
             if (largest_first || may_overshoot) && !self.hit_a_guarantee {
                 break;
@@ -93,8 +108,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
             self.takes_largest_first = largest_first;
             self.evictor.may_overshoot = may_overshoot;
             if let Some(found) = self.run_once()? {
-                let runner_up = self.runner_up(&found);
-                return Ok(Some(Found { candidates: survey.may, runner_up, ..found }));
+                return Ok(Some(found));
             }
         }
         Ok(None)
@@ -368,15 +382,29 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         let mut order: Vec<UnitKey> = self.chosen.iter().map(|chosen| chosen.key).collect();
         order.sort_unstable();
         let mut proven = self.prove(&set)?;
-        for key in order.into_iter().rev() {
-            let without: Vec<Unit> = set.iter().copied().filter(|&unit| unit != key.unit).collect();
-            if let Some(smaller) = self.prove(&without)? {
-                set = without;
-                proven = Some(smaller);
+        loop {
+            let (was_proven, before) = (proven.is_some(), set.len());
+            for key in order.iter().rev() {
+                if !set.contains(&key.unit) {
+                    continue;
+                }
+                let without: Vec<Unit> = set.iter().copied().filter(|&unit| unit != key.unit).collect();
+                if let Some(smaller) = self.prove(&without)? {
+                    set = without;
+                    proven = Some(smaller);
+                }
+            }
+            // As long as one of them had no right to leave, nobody else could be given back.
+            if was_proven || set.len() == before {
+                break;
             }
         }
         let Some(proven) = proven else { return Ok(None) };
-        Ok(if self.buys_a_right(&proven.0)? { None } else { Some(proven) })
+        if self.buys_a_right(&proven.0)? {
+            self.bought_a_right = true;
+            return Ok(None);
+        }
+        Ok(Some(proven))
     }
 
     /// Whether own work would have to leave for no space and no quota, only to make the team look poorer.
