@@ -18,6 +18,7 @@ export async function findRoutes(page) {
     timeline: "/timeline?window=1h",
     "timeline-gpus": "/timeline?window=24h&by=kind&rows=gpus",
     "timeline-table": "/timeline?show=table",
+    policy: "/admin/policy",
     "not-found": "/no-such-page",
   };
   const node = await first("/nodes?limit=1");

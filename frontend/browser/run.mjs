@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { launch, prefer, signIn } from "./chromium.mjs";
 import { keyboardRun } from "./keyboard-run.mjs";
 import { liveRun } from "./live-run.mjs";
+import { policyRun } from "./policy-run.mjs";
 import { findRoutes } from "./routes.mjs";
 import { timelineRun } from "./timeline-run.mjs";
 import { whatIfRun } from "./what-if-run.mjs";
@@ -158,6 +159,7 @@ try {
     "live without a reload": () => liveRun(browser, site, fail),
     timeline: () => signedIn(timelineRun),
     "what if": () => signedIn(whatIfRun),
+    policy: () => signedIn(policyRun),
     "keyboard only": async () => {
       const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
       await prefer(context, "en", "light");

@@ -14,6 +14,7 @@ import { JobsPage } from "./pages/jobs";
 import { NodesPage } from "./pages/nodes";
 import { NotFoundPage } from "./pages/not-found";
 import { OverviewPage } from "./pages/overview";
+import { PolicyPage } from "./pages/policy";
 import { QueuePage } from "./pages/queue";
 import { QueuesPage } from "./pages/queues";
 import { ReclaimPage } from "./pages/reclaim";
@@ -132,6 +133,11 @@ export const timelineRoute = createRoute({
   component: TimelinePage,
   validateSearch: search(readTimeline),
 });
+export const policyRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/policy",
+  component: PolicyPage,
+});
 
 export const router = createRouter({
   routeTree: root.addChildren([
@@ -146,6 +152,7 @@ export const router = createRouter({
     evictionRoute,
     nodesRoute,
     timelineRoute,
+    policyRoute,
   ]),
   parseSearch,
   stringifySearch,

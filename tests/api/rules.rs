@@ -93,3 +93,57 @@ async fn rules_that_hold_for_nobody_or_contradict_themselves_are_refused() {
     assert_eq!(events["version"], 0, "nothing was kept");
     assert!(items(&app.admin().get("/jobs").await.ok()).is_empty());
 }
+
+#[tokio::test]
+async fn versions_are_kept_with_their_authors_and_an_older_one_can_come_back() {
+    let app = TestApp::start().await;
+    let admin = app.admin();
+    let none = app.user("nobody").get("/policy/versions").await.ok();
+    assert_eq!((items(&none).len(), &none["next_cursor"]), (0, &json!(null)));
+    let first = admin.get("/policy").await.ok()["document"].clone();
+    for (version, grace) in [(0, 77), (1, 88), (2, 99)] {
+        let mut document = first.clone();
+        document["kinds"]["batch"]["grace_secs"] = json!(grace);
+        document["team_rules"] = json!({"lab": {"batch": {"min_runtime_secs": 5}}});
+        document["queue_rules"] = json!({"team-a-q": {"batch": {"grace_secs": 7}}});
+        admin.put("/policy", document).if_match(version).await.expect(200);
+    }
+    let page = admin.get("/policy/versions?limit=2").await.ok();
+    let listed: Vec<i64> = items(&page).iter().filter_map(|one| one["version"].as_i64()).collect();
+    assert_eq!(listed, [3, 2]);
+    assert_eq!(page["items"][0]["created_by"]["username"], "admin");
+    let cursor = page["next_cursor"].as_str().expect("there is more");
+    let rest = admin.get(&format!("/policy/versions?limit=2&cursor={cursor}")).await.ok();
+    let oldest = &rest["items"][0];
+    assert_eq!(
+        (&oldest["version"], &oldest["document"]["kinds"]["batch"]["grace_secs"]),
+        (&json!(1), &json!(77))
+    );
+    let back = admin.put("/policy", oldest["document"].clone()).if_match(3).await.ok();
+    assert_eq!(
+        (&back["version"], &back["document"]["kinds"]["batch"]["grace_secs"]),
+        (&json!(4), &json!(77))
+    );
+    assert_eq!(app.count_events("policy.applied").await, 4);
+
+    let rule = async |query: &str, name: &str| -> Value {
+        let shown = app.user("nobody").get(&format!("/policy/effective{query}")).await.ok();
+        assert_eq!(shown["policy_version"], 4);
+        let kinds = shown["kinds"].as_array().expect("kinds").clone();
+        let batch = kinds.iter().find(|one| one["kind"] == "batch").expect("batch");
+        batch["rules"]
+            .as_array()
+            .expect("rules")
+            .iter()
+            .find(|rule| rule["name"] == name)
+            .expect(name)
+            .clone()
+    };
+    let grace = rule("", "grace_secs").await;
+    assert_eq!((&grace["value"], &grace["level"]), (&json!(77), &json!("installation")));
+    let run = rule("?team=team-a", "min_runtime_secs").await;
+    assert_eq!((&run["value"], &run["level"], &run["slug"]), (&json!(5), &json!("team"), &json!("lab")));
+    let grace = rule("?queue=team-a-q", "grace_secs").await;
+    assert_eq!((&grace["value"], &grace["slug"]), (&json!(7), &json!("team-a-q")));
+    app.admin().get("/policy/effective?team=nowhere").await.refused(404, "not_found");
+}

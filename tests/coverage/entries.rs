@@ -125,6 +125,8 @@ async fn people(app: &TestApp, id: &str) -> Option<Entry> {
         | "list_pools"
         | "list_nodes"
         | "show_policy"
+        | "list_policy_versions"
+        | "show_effective_policy"
         | "list_loans"
         | "show_loan_matrix"
         | "list_reclaims"

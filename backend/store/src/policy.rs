@@ -20,34 +20,66 @@ pub struct PolicyInForce {
     pub created_at: Option<DateTime<Utc>>,
 }
 
-/// # Errors
-/// [`StoreError::Unreadable`] for a document that this version does not understand.
-pub async fn in_force(store: &Store) -> Result<PolicyInForce, StoreError> {
-    let row = sqlx::query!(
-        r#"select p.version, p.document, p.created_by, p.created_at, u.username as "username?",
-                  u.display_name as "display_name?"
-           from policies p left join users u on u.id = p.created_by order by p.version desc limit 1"#
-    )
-    .fetch_optional(store.pool())
-    .await?;
-    Ok(match row {
-        None => PolicyInForce {
-            version: 0,
-            document: Policy::default(),
-            created_by: None,
-            created_by_username: None,
-            created_by_name: None,
-            created_at: None,
-        },
-        Some(row) => PolicyInForce {
+struct Row {
+    version: i64,
+    document: serde_json::Value,
+    created_by: Option<Uuid>,
+    created_at: DateTime<Utc>,
+    username: Option<String>,
+    display_name: Option<String>,
+}
+
+impl TryFrom<Row> for PolicyInForce {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
             version: row.version,
             document: serde_json::from_value(row.document)?,
             created_by: row.created_by,
             created_by_username: row.username,
             created_by_name: row.display_name,
             created_at: Some(row.created_at),
-        },
-    })
+        })
+    }
+}
+
+/// The newest version.
+///
+/// # Errors
+/// [`StoreError::Unreadable`] for a document that this version does not understand.
+pub async fn in_force(store: &Store) -> Result<PolicyInForce, StoreError> {
+    Ok(versions(store, None, 1).await?.pop().unwrap_or(PolicyInForce {
+        version: 0,
+        document: Policy::default(),
+        created_by: None,
+        created_by_username: None,
+        created_by_name: None,
+        created_at: None,
+    }))
+}
+
+/// Versions that were put in force, newest first.
+///
+/// # Errors
+/// As [`in_force`].
+pub async fn versions(
+    store: &Store,
+    before: Option<i64>,
+    limit: i64,
+) -> Result<Vec<PolicyInForce>, StoreError> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"select p.version, p.document, p.created_by, p.created_at, u.username as "username?",
+                  u.display_name as "display_name?"
+           from policies p left join users u on u.id = p.created_by
+           where $1::bigint is null or p.version < $1 order by p.version desc limit $2"#,
+        before,
+        limit
+    )
+    .fetch_all(store.pool())
+    .await?;
+    rows.into_iter().map(PolicyInForce::try_from).collect()
 }
 
 /// Puts a new version in force.

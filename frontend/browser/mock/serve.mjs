@@ -93,6 +93,7 @@ function act(job, verb) {
 
 function ofJob(job, part, url) {
   if (!part) return job;
+  if (part === "rules") return { kind: job.kind, policy_version: 0, rules: [] };
   if (part === "explain") return data.explainOf(job);
   if (part === "runs") return page(data.runsOf(job), url);
   if (part === "events") return page(data.eventsOf(job), url);
@@ -108,6 +109,9 @@ function answer(method, parts, url, body) {
   if (what === "jobs" && method === "POST") return found(act(byId(data.jobs, id), part));
   if (what === "jobs") return found(byId(data.jobs, id) && ofJob(byId(data.jobs, id), part, url));
   if (what === "overview") return [200, id === "history" ? { points: data.history } : data.overview()];
+  if (what === "runs" || what === "planned-starts" || id === "versions") return [200, page([], url)];
+  if (what === "policy" && id === "effective") return [200, { policy_version: 0, kinds: [] }];
+  if (what === "policy") return [200, { version: 0, document: {}, created_by: null, created_at: null }];
   if (what === "teams") return [200, page(data.teams, url)];
   if (what === "pools") return [200, page(data.pools, url)];
   if (what === "nodes")

@@ -67,6 +67,14 @@ export const listPlannedStarts = (filter: Filter<"/api/v1/planned-starts">) =>
   );
 export const submitJob = (body: V.JobSpec, key: string) =>
   answer(api.POST("/api/v1/jobs", { params: keyed(key), body }));
+export const showPolicy = () => answer(api.GET("/api/v1/policy"));
+export const putPolicy = (version: number, body: Record<string, unknown>) =>
+  answer(api.PUT("/api/v1/policy", { headers: ifMatch(version), body: body as Record<string, never> }));
+export const listPolicyVersions = (cursor?: Cursor) =>
+  answer(api.GET("/api/v1/policy/versions", { params: { query: { limit: 20, ...from(cursor) } } }));
+export const showEffectivePolicy = (query: QueryOf<"/api/v1/policy/effective">) =>
+  answer(api.GET("/api/v1/policy/effective", { params: { query } }));
+
 /** Plans what is only imagined; nothing is written by asking. */
 export const askWhatIf = (changes: V.WhatIfChange[]) =>
   answer(api.POST("/api/v1/what-if", { body: { changes } }));

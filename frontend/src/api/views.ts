@@ -30,6 +30,7 @@ export type TimelineRun = Schemas["TimelineRun"];
 export type PlannedStart = Schemas["PlannedStartView"];
 export type MaskedJobRef = Schemas["MaskedJobRef"];
 export type Member = Schemas["RunMember"];
+export type PolicyInForce = Schemas["PolicyView"];
 export type WhatIf = Schemas["WhatIfView"];
 export type WhatIfJob = Schemas["WhatIfJob"];
 export type WhatIfOutcome = WhatIf["submitted"][number];

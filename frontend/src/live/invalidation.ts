@@ -52,6 +52,8 @@ export function keysOf(change: Change): Key[] {
     case "membership":
     case "user":
       return [["teams"], ["me"], ["quotas"], ["overview"]];
+    case "policy":
+      return [["policy"], ["policy-versions"], ["policy-effective"], ["job"]];
     case "token":
     case "session":
     case "join_token":

@@ -8,6 +8,7 @@ export const PLACES = [
   { to: "/reclaims", key: "reclaims", exact: false },
   { to: "/nodes", key: "nodes", exact: false },
   { to: "/timeline", key: "timeline", exact: false },
+  { to: "/admin/policy", key: "policy", exact: false },
 ] as const;
 
 export function MainMenu() {

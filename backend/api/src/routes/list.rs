@@ -29,6 +29,8 @@ pub(crate) fn split() -> (OpenApiRouter<AppState>, OpenApiRouter<AppState>) {
         .routes(routes!(pools::list::list, pools::create::create))
         .routes(routes!(pools::show::show, pools::edit::edit, pools::delete::delete))
         .routes(routes!(policy::show::show, policy::put::put))
+        .routes(routes!(policy::versions::versions))
+        .routes(routes!(policy::effective::effective))
         .routes(routes!(what_if::ask::ask))
         .routes(routes!(overview::show::show))
         .routes(routes!(overview::history::history));

@@ -27,7 +27,7 @@ export function Rules({ job }: { job: Job }) {
               rowKey={(rule) => rule.name}
               columns={[
                 { key: "name", head: t("eviction.rule"), cell: (rule) => word("rule_name", rule.name) },
-                { key: "value", head: t("rules.value"), cell: (rule) => <Value rule={rule} /> },
+                { key: "value", head: t("rules.value"), cell: (rule) => <RuleValue rule={rule} /> },
                 {
                   key: "from",
                   head: t("rules.from"),
@@ -50,7 +50,7 @@ export function Rules({ job }: { job: Job }) {
 
 type TimeWindow = { from?: string; until?: string; zone?: string; days?: string[] };
 
-function Value({ rule }: { rule: Rule }) {
+export function RuleValue({ rule }: { rule: Rule }) {
   const { t, word, duration } = useText();
   const value: unknown = rule.value;
   if (typeof value === "number" && rule.name.endsWith("_secs")) return <>{duration(value)}</>;

@@ -28,7 +28,7 @@ pub(crate) struct RuleView {
 }
 
 impl RulesView {
-    pub(super) fn new(kind: Kind, policy_version: i64, rules: EffectiveRules) -> Self {
+    pub(crate) fn new(kind: Kind, policy_version: i64, rules: EffectiveRules) -> Self {
         let rules = vec![
             rule("default_priority", rules.default_priority),
             rule("ceiling", rules.ceiling),

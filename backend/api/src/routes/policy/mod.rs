@@ -1,5 +1,7 @@
 //! The planner's policy.
 
+pub(crate) mod effective;
 pub(crate) mod put;
 pub(crate) mod show;
+pub(crate) mod versions;
 pub(crate) mod view;
