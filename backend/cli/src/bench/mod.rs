@@ -3,6 +3,7 @@
 //! Each figure stands beside its target and, where one can run here, beside a reference measured in the same run. The
 //! exit code is 0 whatever falls short: a benchmark is no test.
 
+mod admission;
 mod ceiling;
 pub(crate) mod command;
 mod cycle;

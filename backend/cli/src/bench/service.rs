@@ -35,15 +35,7 @@ pub(super) async fn measure(report: &mut Report, jobs: usize, time: Duration) ->
 async fn prepare(site: &Site) -> anyhow::Result<()> {
     site.post("/pools", &json!({"slug": "bench", "name": "Bench"})).await?;
     site.post("/teams", &json!({"slug": "bench", "name": "Bench"})).await?;
-    let quota = site
-        .http
-        .put(format!("{}/api/v1/quotas/bench/bench", site.url))
-        .bearer_auth(&site.token)
-        .header("If-None-Match", "*")
-        .json(&json!({"guaranteed_gpus": 8}))
-        .send()
-        .await?;
-    anyhow::ensure!(quota.status().is_success(), "quota: {}", quota.text().await?);
+    site.put_quota("bench", "bench", &json!({"guaranteed_gpus": 8})).await?;
     site.post("/queues", &json!({"slug": "bench-live", "name": "Live", "team": "bench"})).await?;
     site.post("/queues", &json!({"slug": "bench-held", "name": "Held", "team": "bench", "state": "held"}))
         .await?;

@@ -24,6 +24,12 @@ pub(super) struct Site {
     pub(super) token: String,
 }
 
+/// Simulated nodes, all alike.
+pub(super) struct Fleet {
+    pub(super) nodes: usize,
+    pub(super) gpus: u64,
+}
+
 impl Site {
     pub(super) async fn start() -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
@@ -67,8 +73,7 @@ impl Site {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        let log = std::fs::read_to_string(self.folder.path().join("server.log")).unwrap_or_default();
-        anyhow::bail!("the server did not become ready:\n{log}")
+        anyhow::bail!("the server did not become ready:\n{}", self.log("server.log"))
     }
 
     /// An API token, since it takes no refresh.
@@ -138,6 +143,96 @@ impl Site {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         anyhow::bail!("the agent did not join")
+    }
+
+    /// Starts one process of simulated nodes, and waits until all have joined.
+    pub(super) async fn start_fleet(&mut self, pool: &str, fleet: &Fleet) -> anyhow::Result<()> {
+        let join = self.post("/join-tokens", &json!({"pool": pool, "max_uses": fleet.nodes})).await?;
+        let token = self.folder.path().join("join-token");
+        std::fs::write(&token, join["token"].as_str().context("no join token")?)?;
+        let log = std::fs::File::create(self.folder.path().join("agent.log"))?;
+        let agent = Command::new(sibling("reeve-agent")?)
+            .args(["simulate", "--server", &self.url, "--nodes", &fleet.nodes.to_string(), "--prefix", "n"])
+            .args([
+                "--gpus",
+                &format!("{}xA100-80G", fleet.gpus),
+                "--cpu",
+                "4096",
+                "--memory-mib",
+                "16777216",
+            ])
+            .arg("--state-dir")
+            .arg(self.folder.path().join("agents"))
+            .arg("--join-token-file")
+            .arg(&token)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .kill_on_drop(true)
+            .spawn()?;
+        self.agent = Some(agent);
+        let deadline = Instant::now() + Duration::from_secs(120);
+        while Instant::now() < deadline {
+            if self.count_nodes().await? == fleet.nodes {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        anyhow::bail!("not all {} nodes joined:\n{}", fleet.nodes, self.log("agent.log"))
+    }
+
+    async fn count_nodes(&self) -> anyhow::Result<usize> {
+        let (mut nodes, mut cursor) = (0, String::new());
+        loop {
+            let page = self.get(&format!("/nodes?limit=200{cursor}")).await?;
+            nodes += page["items"].as_array().map_or(0, Vec::len);
+            match page["next_cursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return Ok(nodes),
+            }
+        }
+    }
+
+    /// What the database's own check finds.
+    pub(super) async fn violations(&self) -> anyhow::Result<usize> {
+        let output = Command::new(std::env::current_exe()?)
+            .arg("check")
+            .env("REEVE_DATABASE_URL", self.postgres.url())
+            .output()
+            .await?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        if output.status.success() {
+            return Ok(0);
+        }
+        anyhow::ensure!(!text.trim().is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        println!("{text}");
+        Ok(text.lines().count())
+    }
+
+    pub(super) async fn metrics(&self) -> anyhow::Result<String> {
+        Ok(self.http.get(format!("{}/metrics", self.url)).send().await?.error_for_status()?.text().await?)
+    }
+
+    /// Sets a quota that does not exist yet.
+    pub(super) async fn put_quota(&self, team: &str, pool: &str, quota: &Value) -> anyhow::Result<()> {
+        self.put(&format!("/quotas/{team}/{pool}"), ("If-None-Match", "*"), quota).await
+    }
+
+    /// Replaces the policy of `version`.
+    pub(super) async fn put_policy(&self, version: &Value, document: &Value) -> anyhow::Result<()> {
+        self.put("/policy", ("If-Match", &format!("\"{version}\"")), document).await
+    }
+
+    async fn put(&self, path: &str, condition: (&str, &str), body: &Value) -> anyhow::Result<()> {
+        let request = self.http.put(format!("{}/api/v1{path}", self.url)).bearer_auth(&self.token);
+        let reply = request.header(condition.0, condition.1).json(body).send().await?;
+        let status = reply.status();
+        anyhow::ensure!(status.is_success(), "PUT {path}: {status} {}", reply.text().await?);
+        Ok(())
+    }
+
+    fn log(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.path().join(name)).unwrap_or_default()
     }
 
     /// Resident memory of the server, in MiB.
