@@ -33,6 +33,22 @@ pub(crate) struct Entry {
     pub(crate) quiet: bool,
 }
 
+fn reservation() -> Value {
+    let span = ahead();
+    json!({"pool": POOL, "team": "team-a", "gpus": 1, "starts_at": span.0, "ends_at": span.1})
+}
+
+fn maintenance_window() -> Value {
+    let span = ahead();
+    json!({"nodes": [NODE], "starts_at": span.0, "ends_at": span.1})
+}
+
+/// An hour, far enough ahead to disturb nobody.
+fn ahead() -> (String, String) {
+    let at = |days: i64| (reeve_tests::world::beginning() + chrono::TimeDelta::days(days)).to_rfc3339();
+    (at(200), at(201))
+}
+
 /// Names of things made for one request.
 fn fresh() -> String {
     format!("x{}", &Uuid::new_v4().simple().to_string()[..12])
@@ -193,6 +209,17 @@ async fn pool(app: &TestApp, id: &str) -> Option<Entry> {
             join(app, &name).await;
             let tag = tag(app, &name).await;
             by_admin().at("node", name).tag(tag)
+        }
+        "list_reservations" | "list_maintenance_windows" => everybody(),
+        "create_reservation" => by_admin().body(reservation()),
+        "delete_reservation" => {
+            let made = app.admin().post("/reservations", reservation()).await.ok();
+            by_admin().at("id", text(&made["id"]))
+        }
+        "create_maintenance_window" => by_admin().body(maintenance_window()),
+        "delete_maintenance_window" => {
+            let made = app.admin().post("/maintenance-windows", maintenance_window()).await.ok();
+            by_admin().at("id", text(&made["id"]))
         }
         "list_join_tokens" => by_admin(),
         "create_join_token" => by_admin().body(json!({"pool": POOL})),

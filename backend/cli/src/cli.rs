@@ -5,8 +5,8 @@
 
 use crate::client::Client;
 use crate::commands::{
-    act, admin, check, completions, join_token, list, login, logs, migrate, openapi, pool, postgres, serve,
-    show, submit, what_if,
+    act, admin, check, completions, join_token, list, login, logs, maintenance, migrate, openapi, pool,
+    postgres, reservation, serve, show, submit, what_if,
 };
 use crate::config::{self, Overrides};
 use crate::output::Output;
@@ -101,6 +101,12 @@ enum Command {
     Loans(list::LoansArgs),
     /// List reclaims
     Reclaims(list::ReclaimsArgs),
+    /// Reserve GPUs of a pool for a team
+    #[command(subcommand)]
+    Reservation(reservation::ReservationCommand),
+    /// Times in which nodes take no work
+    #[command(subcommand)]
+    Maintenance(maintenance::MaintenanceCommand),
     /// Make pools
     #[command(subcommand)]
     Pool(pool::PoolCommand),
@@ -197,6 +203,8 @@ async fn run_signed_in(command: Command, client: &Client, output: Output) -> any
         Command::Quota(args) => list::quota(args, client, output).await,
         Command::Loans(args) => list::loans(args, client, output).await,
         Command::Reclaims(args) => list::reclaims(args, client, output).await,
+        Command::Reservation(command) => reservation::run(command, client, output).await,
+        Command::Maintenance(command) => maintenance::run(command, client, output).await,
         Command::Pool(command) => pool::run(command, client, output).await,
         Command::JoinToken(command) => join_token::run(command, client, output).await,
         Command::Replay(args) => replay::run(args, client, output).await,

@@ -89,6 +89,12 @@ text_enum! {
         EvictionRead = "eviction.read",
         PolicyRead = "policy.read",
         PolicyEdit = "policy.edit",
+        ReservationRead = "reservation.read",
+        ReservationCreate = "reservation.create",
+        ReservationDelete = "reservation.delete",
+        MaintenanceWindowRead = "maintenance_window.read",
+        MaintenanceWindowCreate = "maintenance_window.create",
+        MaintenanceWindowDelete = "maintenance_window.delete",
         OverviewRead = "overview.read",
         EventRead = "event.read",
         WhatIf = "what_if",
@@ -221,6 +227,8 @@ pub const fn scope_for(action: Action) -> Scope {
         | A::ReclaimRead
         | A::EvictionRead
         | A::PolicyRead
+        | A::ReservationRead
+        | A::MaintenanceWindowRead
         | A::OverviewRead
         | A::EventRead
         | A::WhatIf => Scope::Read,
@@ -248,6 +256,10 @@ pub const fn scope_for(action: Action) -> Scope {
         | A::QueueCreate
         | A::QueueEdit
         | A::QueueDelete
+        | A::ReservationCreate
+        | A::ReservationDelete
+        | A::MaintenanceWindowCreate
+        | A::MaintenanceWindowDelete
         | A::PolicyEdit => Scope::Admin,
     }
 }
@@ -264,6 +276,8 @@ fn by_role(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
         | A::LoanRead
         | A::ReclaimRead
         | A::PolicyRead
+        | A::ReservationRead
+        | A::MaintenanceWindowRead
         | A::OverviewRead
         | A::WhatIf => Verdict::Allowed,
         A::ProfileRead | A::ProfileEdit | A::TokenRead | A::TokenCreate | A::TokenRevoke => {
@@ -283,6 +297,10 @@ fn by_role(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
         | A::NodeDrain
         | A::JoinTokenCreate
         | A::JoinTokenRevoke
+        | A::ReservationCreate
+        | A::ReservationDelete
+        | A::MaintenanceWindowCreate
+        | A::MaintenanceWindowDelete
         | A::PolicyEdit => open_or_forbidden(actor.is_admin()),
         A::MemberRead | A::EventRead | A::EvictionRead => reads(actor, resource),
         A::TeamEdit | A::MemberEdit | A::QueueCreate | A::QueueEdit | A::QueueDelete => {

@@ -69,6 +69,10 @@ ids! {
     EvictionId,
     /// One reclaim: the set of evictions decided together for one asking job.
     ReclaimId,
+    /// GPUs of a pool kept for a team from one moment to another.
+    ReservationId,
+    /// A time in which nodes take no work.
+    MaintenanceWindowId,
     /// An audit event.
     EventId,
     /// Anything else that has a row: tokens, sessions, credentials.

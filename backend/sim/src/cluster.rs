@@ -114,6 +114,8 @@ pub fn generate(size: Size, case: Case, seed: u64) -> Snapshot {
         jobs,
         nominations: Vec::new(),
         rebalance_evictions_last_hour: Vec::new(),
+        reservations: Vec::new(),
+        maintenance_windows: Vec::new(),
     }
 }
 

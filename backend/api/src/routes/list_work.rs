@@ -1,7 +1,8 @@
 //! The routes of work and of what it shares: nodes, quotas, queues, jobs, loans and their recall, agents.
 
 use super::{
-    agent, evictions, jobs, join_tokens, loans, nodes, planned_starts, queues, quotas, reclaims, runs,
+    agent, evictions, jobs, join_tokens, loans, maintenance_windows, nodes, planned_starts, queues, quotas,
+    reclaims, reservations, runs,
 };
 use crate::app::AppState;
 use axum::extract::DefaultBodyLimit;
@@ -17,6 +18,7 @@ pub(super) fn short() -> OpenApiRouter<AppState> {
         .merge(node_routes())
         .merge(queue_routes())
         .merge(sharing_routes())
+        .merge(calendar_routes())
         .merge(job_routes())
         .merge(agent_routes())
 }
@@ -54,6 +56,14 @@ fn sharing_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(reclaims::show::show))
         .routes(routes!(evictions::list::list))
         .routes(routes!(evictions::show::show))
+}
+
+fn calendar_routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(reservations::list::list, reservations::create::create))
+        .routes(routes!(reservations::delete::delete))
+        .routes(routes!(maintenance_windows::list::list, maintenance_windows::create::create))
+        .routes(routes!(maintenance_windows::delete::delete))
 }
 
 fn job_routes() -> OpenApiRouter<AppState> {

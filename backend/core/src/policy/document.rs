@@ -88,6 +88,20 @@ pub enum Backfill {
     },
 }
 
+impl Backfill {
+    /// How long before its maintenance a node takes no job without a time limit: what is planned later keeps nobody out.
+    #[must_use]
+    pub fn lead_without_limit_secs(self) -> i64 {
+        match self {
+            Self::On { window_secs, .. } => window_secs.clamp(0, LONGEST_LEAD_SECS),
+            Self::Off => window_secs(),
+        }
+    }
+}
+
+/// No window begins farther ahead.
+const LONGEST_LEAD_SECS: i64 = 366 * 86_400;
+
 const fn planned_jobs() -> u32 {
     4
 }

@@ -26,6 +26,8 @@ pub struct Scenario {
     pub teams: Vec<TeamPatch>,
     pub queues: Vec<QueuePatch>,
     pub jobs: Vec<JobSpec>,
+    pub reservations: Vec<ReservationSpec>,
+    pub maintenance: Vec<MaintenanceSpec>,
     pub steps: Vec<Step>,
     /// Keys that were understood and that this version's planner does not act on.
     pub notes: Vec<String>,
@@ -136,6 +138,27 @@ pub struct NodeSpec {
     pub nvlink: Vec<Vec<u32>>,
     pub rdma: bool,
     pub datasets: Vec<String>,
+}
+
+/// GPUs reserved for a team; seconds from the beginning.
+#[derive(Debug, Clone)]
+pub struct ReservationSpec {
+    pub at: Pos,
+    /// `None` = the only pool.
+    pub pool: Option<String>,
+    pub team: String,
+    pub gpus: u32,
+    pub from_secs: i64,
+    pub to_secs: i64,
+}
+
+/// A maintenance window; seconds from the beginning.
+#[derive(Debug, Clone)]
+pub struct MaintenanceSpec {
+    pub at: Pos,
+    pub nodes: Vec<String>,
+    pub from_secs: i64,
+    pub to_secs: i64,
 }
 
 /// A value for every pool, or one for each pool named.

@@ -8,6 +8,7 @@
 //! This module refuses to plan, to read files (the command line does), and to pass an expectation that
 //! it cannot evaluate.
 
+mod calendar;
 pub mod cluster;
 mod explain;
 pub mod format;

@@ -2,6 +2,7 @@
 //!
 //! This module refuses unknown keys everywhere, and guesses nothing that `SCENARIOS.md` leaves out.
 
+mod calendar;
 mod cluster;
 mod expect;
 mod jobs;
@@ -13,7 +14,8 @@ use super::format::{NodeSpec, PoolSpec, Scenario};
 use super::read::{Fields, Read, is_null, list, owned};
 use super::yaml::{FormatError, Node, documents};
 
-const SECTIONS: &[&str] = &["name", "policy", "pools", "nodes", "teams", "queues", "jobs", "steps"];
+const SECTIONS: &[&str] =
+    &["name", "policy", "pools", "nodes", "teams", "queues", "jobs", "reservations", "maintenance", "steps"];
 
 /// All scenarios of a file.
 ///
@@ -54,6 +56,8 @@ fn scenario(node: &Node, default_name: Option<&str>) -> Read<Scenario> {
         teams: fields.or("teams", Vec::new(), cluster::teams)?,
         queues: fields.or("queues", Vec::new(), cluster::queues)?,
         jobs: fields.or("jobs", Vec::new(), jobs::jobs)?,
+        reservations: fields.or("reservations", Vec::new(), calendar::reservations)?,
+        maintenance: fields.or("maintenance", Vec::new(), calendar::maintenance)?,
         steps: fields.or("steps", Vec::new(), steps::steps)?,
         notes: unplanned::notes(node),
     })

@@ -2,6 +2,7 @@
 //!
 //! This module refuses to plan: it places only the jobs that the file says are running.
 
+use super::calendar;
 use super::cluster::Cluster;
 use super::format::{InitialState, JobSpec, NodeSpec, PerPool, QueuePatch, Scenario, TeamPatch};
 use super::yaml::{FormatError, Pos};
@@ -65,6 +66,7 @@ impl World {
         world.guarantee_departments(&scenario.teams);
         world.set_queues(&scenario.queues)?;
         world.add_initial_jobs(&scenario.jobs)?;
+        calendar::add(&mut world, scenario)?;
         Ok(world)
     }
 
@@ -80,6 +82,8 @@ impl World {
             jobs: Vec::new(),
             nominations: Vec::new(),
             rebalance_evictions_last_hour: Vec::new(),
+            reservations: Vec::new(),
+            maintenance_windows: Vec::new(),
         };
         Self {
             cluster: Cluster::new(snapshot),

@@ -5,10 +5,12 @@
 //! A job that has waited for longer than the starvation limit without a known start keeps the space it is likeliest
 //! to get from being refilled. This module evicts nobody.
 
+use super::calendar;
 use super::cover::{Cover, covers};
 use super::fit::Budget;
 use super::plan::PlannedStart;
 use super::problem::Hold;
+use super::reserve::{self, Reserved};
 use super::state::State;
 use super::timeline::Timeline;
 use crate::policy::Backfill;
@@ -38,6 +40,8 @@ struct Kept {
 #[derive(Debug)]
 pub(super) struct Backlog {
     kept: Vec<Kept>,
+    /// What is kept for reservations, beside all of that.
+    reserved: Vec<Reserved>,
     /// By job that waits for space.
     expected: BTreeMap<usize, ExpectedStart>,
     steps: Budget,
@@ -56,12 +60,15 @@ pub(super) struct InTheWay<'b> {
     pub(super) starts: usize,
     /// The first of them, where it is known.
     pub(super) first: Option<DateTime<Utc>>,
+    /// A reservation among them, the first to begin.
+    pub(super) reservation: Option<usize>,
 }
 
 impl Backlog {
     pub(super) fn new() -> Self {
         Self {
             kept: Vec::new(),
+            reserved: Vec::new(),
             expected: BTreeMap::new(),
             steps: Budget::new(ALL_PLAN_STEPS),
             starves_at: None,
@@ -69,9 +76,10 @@ impl Backlog {
         }
     }
 
-    /// A new pass plans anew.
-    pub(super) fn clear(&mut self) {
+    /// A new pass plans anew, beside what is reserved.
+    pub(super) fn begin(&mut self, state: &State<'_, '_>) {
         self.kept.clear();
+        self.reserved = reserve::reserve(state);
         self.expected.clear();
         self.starves_at = None;
         self.steps = Budget::new(ALL_PLAN_STEPS);
@@ -93,11 +101,22 @@ impl Backlog {
         let ends_before = |at: Option<DateTime<Utc>>| at.zip(ends).is_some_and(|(at, ends)| ends <= at);
         let binding = self.kept.iter().filter(|kept| kept.pool == pool && !kept.holds.is_empty());
         let binding: Vec<&Kept> = binding.filter(|kept| !ends_before(kept.at)).collect();
+        // The same ones for all jobs of a class.
+        let reserved: Vec<&Reserved> = reserve::in_the_way(&self.reserved, state, job, pool).collect();
         InTheWay {
-            starts: binding.len(),
+            starts: binding.len() + reserved.len(),
             first: binding.iter().map(|kept| kept.at).min().flatten(),
-            holds: binding.iter().flat_map(|kept| &kept.holds).collect(),
-            covers: binding.iter().flat_map(|kept| &kept.covers).collect(),
+            reservation: reserved.first().map(|reserved| reserved.reservation),
+            holds: reserved
+                .iter()
+                .flat_map(|kept| &kept.holds)
+                .chain(binding.iter().flat_map(|kept| &kept.holds))
+                .collect(),
+            covers: reserved
+                .iter()
+                .flat_map(|kept| &kept.covers)
+                .chain(binding.iter().flat_map(|kept| &kept.covers))
+                .collect(),
         }
     }
 
@@ -120,22 +139,23 @@ impl Backlog {
         let ahead = self.kept.iter().filter(|kept| kept.pool == pool);
         let ahead = ahead.map(|kept| (kept.job, kept.holds.as_slice()));
         let mut budget = self.steps.lend(PLAN_STEPS);
-        let opening = timeline.first_opening(state, job, ahead, &mut budget);
+        let opening = calendar::first_opening(state, &timeline, job, ahead, &self.reserved, &mut budget);
         self.steps.give_back(&budget);
         let Ok(opening) = opening else {
             self.expected.insert(job, ExpectedStart::SearchBudgetExhausted);
             return;
         };
         let Some(opening) = opening else {
-            self.expected.insert(job, ExpectedStart::NoTimeLimits { jobs: timeline.endless });
+            if timeline.endless > 0 || problem.classes[row.class].bound.is_empty() {
+                self.expected.insert(job, ExpectedStart::NoTimeLimits { jobs: timeline.endless });
+            }
             let starves_at = starvation_limit_secs
                 .and_then(TimeDelta::try_seconds)
                 .and_then(|limit| row.job.submitted_at.checked_add_signed(limit));
             if starves_at.is_some_and(|at| at > problem.now) {
                 self.starves_at = self.starves_at.into_iter().chain(starves_at).min();
             } else if starves_at.is_some() {
-                let holds = self.kept.iter().flat_map(|kept| &kept.holds);
-                let nodes: BTreeSet<usize> = holds.map(|hold| hold.node).collect();
+                let nodes: BTreeSet<usize> = self.holds().map(|hold| hold.node).collect();
                 self.keep(Kept {
                     job,
                     pool,
@@ -166,11 +186,13 @@ impl Backlog {
 
     /// All that is kept.
     pub(super) fn holds(&self) -> impl Iterator<Item = &Hold> {
-        self.kept.iter().flat_map(|kept| &kept.holds)
+        let reserved = self.reserved.iter().flat_map(|reserved| &reserved.holds);
+        reserved.chain(self.kept.iter().flat_map(|kept| &kept.holds))
     }
 
     pub(super) fn covers(&self) -> impl Iterator<Item = &Cover> {
-        self.kept.iter().flat_map(|kept| &kept.covers)
+        let reserved = self.reserved.iter().flat_map(|reserved| &reserved.covers);
+        reserved.chain(self.kept.iter().flat_map(|kept| &kept.covers))
     }
 
     /// For the plan.

@@ -9,6 +9,7 @@
 //! search for better plans, and to judge what the snapshot does not hold (budgets, approvals).
 
 mod answers;
+mod calendar;
 mod evictions;
 mod index;
 mod needless;
@@ -82,5 +83,6 @@ pub fn violations(snapshot: &Snapshot, plan: &Plan) -> Vec<Violation> {
     order::judge(&index, plan, &mut found);
     answers::judge(&index, plan, &mut found);
     planned::judge(&index, plan, &mut found);
+    calendar::judge(&index, &after, plan, &mut found);
     found
 }

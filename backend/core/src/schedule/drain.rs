@@ -18,7 +18,7 @@ pub(super) fn drain_nodes(state: &mut State<'_, '_>, draft: &mut Draft) {
     let problem = state.problem;
     let mut budget = Budget::new(DRAIN_STEPS);
     for (node, row) in problem.nodes.iter().enumerate() {
-        if row.node.state != NodeState::Draining {
+        if row.state != NodeState::Draining {
             continue;
         }
         let leaving = |&job: &usize| {

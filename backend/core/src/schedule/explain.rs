@@ -6,6 +6,7 @@
 
 use super::backfill::Backlog;
 use super::bounds::{Bounds, ceil_gpus, gpu_numbers, obstacle, over_cap};
+use super::calendar;
 use super::ledger::Short;
 use super::line::Lines;
 use super::outlook::{Outlooks, Search, leaving_secs};
@@ -139,13 +140,16 @@ impl Desk<'_, '_, '_> {
         if never_fits {
             return found;
         }
-        if self.bounds.nodes_take_no_work(state.problem, job, pool) {
+        if let Some(ahead) = calendar::maintenance_ahead(state, job, pool) {
+            found.push(ahead);
+        } else if self.bounds.nodes_take_no_work(state.problem, job, pool) {
             let class = state.problem.jobs[job].class;
             let outlook = self.outlooks.of(state, class, pool);
             let asks = state.problem.classes[class].shape.gpus.milli().0;
             let amounts = [("asks", asks), ("free", outlook.free), ("best_node", outlook.best_node)];
             let numbers = gpu_numbers(&amounts);
-            found.push((obstacle(ReasonCode::Fragmented, Some("nodes_take_no_work"), numbers), Help::Wait));
+            let detail = calendar::why_no_work(state.problem, class, pool);
+            found.push((obstacle(ReasonCode::Fragmented, Some(detail), numbers), Help::Wait));
         } else {
             found.extend(self.no_space(job, pool, notes));
         }
@@ -161,7 +165,7 @@ impl Desk<'_, '_, '_> {
         let outlook = self.outlooks.of(state, row.class, pool);
         match outlook.open {
             Search::Found if state.quota(job, pool, row.base_milli).is_ok() => {
-                return notes.behind_planned.then(|| behind_planned(notes.would_pass_secs));
+                return notes.behind_planned.then(|| kept_for_others(problem, notes));
             }
             Search::Found if state.quota_later(job, pool, row.base_milli).is_err() => return None,
             Search::Found => return Some(waiting_for_evictions(self.outlooks.leaving_secs(state, pool))),
@@ -200,6 +204,9 @@ impl Desk<'_, '_, '_> {
         }
         if free + notes.takeable_milli >= total && notes.takeable_milli > 0 {
             return Some((obstacle(ReasonCode::Fragmented, Some("no_node_can_be_emptied"), numbers()), help));
+        }
+        if let Some(maintained) = calendar::in_maintenance(problem, row.class, pool, numbers()) {
+            return Some(maintained);
         }
         let promised = state.space.later.pool_milli[pool] < total && self.outlooks.promised;
         let detail = if promised { "nominated_elsewhere" } else { "pool_full" };
@@ -303,6 +310,13 @@ fn protected(state: &State<'_, '_>, until: DateTime<Utc>, held_milli: Option<i64
     numbers.insert("wait_secs".to_owned(), secs);
     let protected = obstacle(ReasonCode::WaitingForEvictions, Some("minimum_run_time"), numbers);
     (protected, Help::WaitForLeaving { secs })
+}
+
+fn kept_for_others(problem: &Problem<'_>, notes: &Notes) -> Found {
+    match notes.reservation {
+        Some(reservation) => calendar::reserved_ahead(problem, reservation),
+        None => behind_planned(notes.would_pass_secs),
+    }
 }
 
 /// There is space, and it is kept for somebody whose start is planned.

@@ -6,6 +6,7 @@
 mod backfill;
 mod bounds;
 mod bracket;
+mod calendar;
 pub mod check;
 mod cover;
 mod draft;
@@ -29,6 +30,7 @@ mod pass;
 pub mod plan;
 mod problem;
 mod queue_use;
+mod reserve;
 mod rights;
 mod room;
 mod score;

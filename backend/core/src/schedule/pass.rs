@@ -19,7 +19,7 @@ pub(super) fn serve_all(state: &mut State<'_, '_>, bounds: &mut Bounds, desk: &m
     for _ in 0..MAX_PASSES {
         desk.forget_failures();
         desk.release_held(state);
-        desk.backlog.clear();
+        desk.backlog.begin(state);
         lines.form(state);
         let served = serve_once(state, &mut lines, desk);
         let changed_places = desk.took_back && keep_in_line(state, &lines);

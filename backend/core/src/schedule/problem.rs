@@ -4,6 +4,7 @@
 //! Everything here stays constant during a plan; what changes is [`super::state`]'s. This module
 //! decides nothing.
 
+use super::calendar::{Bound, Calendar, is_in_maintenance};
 use super::job_rules::{Places, RuleBook};
 use super::snapshot::{GpuSlice, Job, Node, Placement, Queue, Snapshot};
 use crate::id::{GpuId, JobId, NodeId, PoolId, QueueId, TeamId};
@@ -80,7 +81,7 @@ pub(super) struct JobRow<'a> {
 }
 
 /// What decides where a job may go: jobs of one class fit or fail together.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Class {
     pub(super) shape: Shape,
     pub(super) members: u32,
@@ -91,11 +92,15 @@ pub(super) struct Class {
     pub(super) node_ok: Rc<[bool]>,
     /// By node: would meet them if its state and health allowed.
     pub(super) node_could: Rc<[bool]>,
+    /// What of the calendar its jobs keep clear of; `node_ok` has the windows in it.
+    pub(super) bound: Bound,
 }
 
 #[derive(Debug)]
 pub(super) struct NodeRow<'a> {
     pub(super) node: &'a Node,
+    /// As stored, but draining while a maintenance window is open.
+    pub(super) state: NodeState,
     pub(super) pool: usize,
     pub(super) first_gpu: usize,
     pub(super) gpu_count: usize,
@@ -111,7 +116,7 @@ impl NodeRow<'_> {
     }
 
     pub(super) fn exists(&self) -> bool {
-        !matches!(self.node.state, NodeState::Lost | NodeState::Removed)
+        !matches!(self.state, NodeState::Lost | NodeState::Removed)
     }
 }
 
@@ -145,6 +150,7 @@ pub(super) struct Problem<'a> {
     /// By node: placed jobs with a member there.
     pub(super) node_jobs: Vec<Vec<usize>>,
     pub(super) rule_book: RuleBook,
+    pub(super) calendar: Calendar,
     gpu_index: Index<GpuId, usize>,
     node_index: Index<NodeId, usize>,
 }
@@ -164,6 +170,7 @@ struct ClassKey<'a> {
     wishes: Wishes<'a>,
     require: &'a Option<String>,
     prefer: &'a Option<String>,
+    bound: Bound,
 }
 
 /// [`Class::node_ok`] and [`Class::node_could`].
@@ -200,10 +207,14 @@ impl<'a> Problem<'a> {
             leaving_for: HashSet::new(),
             node_jobs: Vec::new(),
             rule_book: RuleBook::default(),
+            calendar: Calendar::default(),
             gpu_index: Index::default(),
             node_index: Index::default(),
         };
         problem.add_nodes();
+        problem.calendar = Calendar::new(snapshot, &problem.pools, &problem.teams, |node| {
+            problem.node_index.get(node).copied()
+        });
         problem.add_jobs();
         problem
     }
@@ -215,6 +226,12 @@ impl<'a> Problem<'a> {
             let Ok(pool) = self.pools.binary_search(&node.pool) else { continue };
             let index = self.nodes.len();
             let first_gpu = self.gpus.len();
+            let state = match node.state {
+                NodeState::Ready | NodeState::Cordoned if is_in_maintenance(self.snapshot, node.id) => {
+                    NodeState::Draining
+                }
+                state => state,
+            };
             let mut gpus: Vec<_> = node.gpus.iter().collect();
             gpus.sort_unstable_by_key(|gpu| (gpu.index, gpu.id));
             for gpu in &gpus {
@@ -223,7 +240,7 @@ impl<'a> Problem<'a> {
                     id: gpu.id,
                     model: &gpu.model,
                     memory: gpu.memory.0,
-                    usable: gpu.healthy && node.state == NodeState::Ready,
+                    usable: gpu.healthy && state == NodeState::Ready,
                     healthy: gpu.healthy,
                 });
             }
@@ -241,7 +258,15 @@ impl<'a> Problem<'a> {
             }
             self.node_index.insert(node.id, index);
             self.pool_nodes[pool].push(index);
-            self.nodes.push(NodeRow { node, pool, first_gpu, gpu_count: gpus.len(), nvlink, is_mixed });
+            self.nodes.push(NodeRow {
+                node,
+                state,
+                pool,
+                first_gpu,
+                gpu_count: gpus.len(),
+                nvlink,
+                is_mixed,
+            });
         }
         self.group_places();
     }
@@ -296,7 +321,9 @@ impl<'a> Problem<'a> {
             wishes,
             require: &job.require_topology,
             prefer: &job.prefer_topology,
+            bound: self.calendar.binds(job, self.teams.binary_search(&job.team).ok(), self.now),
         };
+        let bound = key.bound.clone();
         let next = self.classes.len();
         let class = *shared.classes.entry(key).or_insert(next);
         if class == next {
@@ -307,8 +334,9 @@ impl<'a> Problem<'a> {
                 model: job.gpu_model.clone(),
                 require: job.require_topology.clone(),
                 prefer: job.prefer_topology.clone(),
-                node_ok: Rc::clone(ok),
+                node_ok: self.calendar.without_windows(ok, &bound),
                 node_could: Rc::clone(could),
+                bound,
             });
         }
         class
@@ -333,7 +361,7 @@ impl<'a> Problem<'a> {
         };
         let node_could: Rc<[bool]> = self.nodes.iter().map(could).collect();
         let rows = self.nodes.iter().zip(node_could.iter());
-        let node_ok = rows.map(|(row, &could)| could && row.node.state == NodeState::Ready).collect();
+        let node_ok = rows.map(|(row, &could)| could && row.state == NodeState::Ready).collect();
         (node_ok, node_could)
     }
 

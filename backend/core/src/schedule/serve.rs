@@ -48,6 +48,8 @@ pub(super) struct Notes {
     pub(super) behind_planned: bool,
     /// Ending in so many seconds, it would pass them.
     pub(super) would_pass_secs: Option<i64>,
+    /// What it would pass is a reservation.
+    pub(super) reservation: Option<usize>,
 }
 
 /// Everything that serving needs beside the state.
@@ -139,7 +141,7 @@ impl Desk {
         }
         let (round, version) = (self.round, self.backlog.version);
         let in_the_way = self.backlog.in_the_way(state, job, pool);
-        let (starts, first) = (in_the_way.starts, in_the_way.first);
+        let (starts, first) = (in_the_way.starts, (in_the_way.first, in_the_way.reservation));
         let failed = self.no_beside[known];
         if starts > 0 && failed.0 == round && failed.1 == version && failed.2 <= starts {
             self.note_behind_planned(state, job, first);
@@ -162,9 +164,18 @@ impl Desk {
     }
 
     /// Whether there is space but for what is kept is read off the settled state, when reasons are.
-    fn note_behind_planned(&mut self, state: &State<'_, '_>, job: usize, first: Option<DateTime<Utc>>) {
-        self.notes[job].behind_planned = true;
-        self.notes[job].would_pass_secs =
+    fn note_behind_planned(
+        &mut self,
+        state: &State<'_, '_>,
+        job: usize,
+        (planned, reservation): (Option<DateTime<Utc>>, Option<usize>),
+    ) {
+        let notes = &mut self.notes[job];
+        let begins = reservation.map(|at| state.problem.calendar.reservation(at).starts_at);
+        notes.behind_planned = true;
+        notes.reservation = reservation.filter(|_| planned.is_none() || begins <= planned);
+        let first = if notes.reservation.is_some() { begins } else { planned };
+        notes.would_pass_secs =
             first.map(|at| (at - state.problem.now).num_seconds()).filter(|&secs| secs > 0);
     }
 

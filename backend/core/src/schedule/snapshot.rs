@@ -3,7 +3,9 @@
 //! Ids stay outside the planner's inner loops: `plan()` reduces this to small integers first.
 
 use crate::eviction::EvictionCause;
-use crate::id::{GpuId, JobId, NodeId, PoolId, QueueId, ReclaimId, TeamId, UserId};
+use crate::id::{
+    GpuId, JobId, MaintenanceWindowId, NodeId, PoolId, QueueId, ReclaimId, ReservationId, TeamId, UserId,
+};
 use crate::job::{CheckpointMode, Shape};
 use crate::kind::Kind;
 use crate::node::NodeState;
@@ -31,6 +33,34 @@ pub struct Snapshot {
     /// When rebalancing evicted during the last hour: the policy caps its rate.
     #[serde(default)]
     pub rebalance_evictions_last_hour: Vec<DateTime<Utc>>,
+    /// Those that are not over.
+    #[serde(default)]
+    pub reservations: Vec<Reservation>,
+    /// Those that are not over.
+    #[serde(default)]
+    pub maintenance_windows: Vec<MaintenanceWindow>,
+}
+
+/// From `starts_at` to `ends_at`, so many GPUs of the pool serve the team and those below it first. It gives space, not
+/// quota, and evicts nobody.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reservation {
+    pub id: ReservationId,
+    pub pool: PoolId,
+    pub team: TeamId,
+    /// Whole GPUs.
+    pub gpus: u32,
+    pub starts_at: DateTime<Utc>,
+    pub ends_at: DateTime<Utc>,
+}
+
+/// From `starts_at` to `ends_at` these nodes are drained and take no work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MaintenanceWindow {
+    pub id: MaintenanceWindowId,
+    pub nodes: Vec<NodeId>,
+    pub starts_at: DateTime<Utc>,
+    pub ends_at: DateTime<Utc>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -71,6 +71,9 @@ pub(super) fn next_due(state: &mut State<'_, '_>) -> Option<DateTime<Utc>> {
     {
         state.look_again(opens);
     }
+    for at in state.problem.calendar.moments() {
+        state.look_again(at);
+    }
     if snapshot.policy.rebalance != Rebalance::Off && state.rebalance_left == 0 {
         let oldest = snapshot.rebalance_evictions_last_hour.iter().min();
         if let Some(&oldest) = oldest {

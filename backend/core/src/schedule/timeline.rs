@@ -62,12 +62,14 @@ impl Timeline {
         Self { pool, ends, endless }
     }
 
-    /// The earliest moment at which the job's gang fits beside what others, each with its holds, are promised.
+    /// The earliest moment at which the job's gang fits beside what others, each with its holds, are promised, and beside
+    /// what is reserved.
     pub(super) fn first_opening<'h>(
         &self,
         state: &State<'_, '_>,
         job: usize,
         promised: impl Iterator<Item = (usize, &'h [Hold])>,
+        reserved: impl Iterator<Item = &'h Hold>,
         budget: &mut Budget,
     ) -> Result<Option<Opening>, OutOfBudget> {
         let mut moment =
@@ -77,6 +79,9 @@ impl Timeline {
             for hold in holds {
                 moment.view.change(state.problem, hold, -1);
             }
+        }
+        for hold in reserved {
+            moment.view.change(state.problem, hold, -1);
         }
         // Doubling finds an interval, halving the moment in it: a place that exists stays when more ends.
         let mut before = moment.clone();

@@ -55,6 +55,7 @@ fn chinese_name(key: &str) -> String {
         "cap_jobs" => "作业数上限",
         "ahead" => "前面的作业",
         "wait_secs" => "最多等待秒数",
+        "planned_in_secs" => "距计划时间秒数",
         other => return other.replace('_', " "),
     }
     .to_owned()

@@ -116,6 +116,29 @@ fn detail(detail: &str) -> Option<(&'static str, &'static str)> {
             "The jobs that would leave for it are still inside their minimum run time",
             "需要让位的作业仍在最短运行时间内",
         ),
+        _ => return of_the_calendar(detail),
+    })
+}
+
+/// Details about reservations and maintenance.
+fn of_the_calendar(detail: &str) -> Option<(&'static str, &'static str)> {
+    Some(match detail {
+        "reserved_ahead" => (
+            "The free GPUs are reserved for another team, and the job would not have ended before",
+            "空闲 GPU 已预订给其他团队，而该作业无法在预订开始前结束",
+        ),
+        "reserved_now" => (
+            "The free GPUs are reserved for another team at this time",
+            "空闲 GPU 在当前时段已预订给其他团队",
+        ),
+        "maintenance_ahead" => (
+            "Maintenance of nodes with room for the job begins before it would have ended",
+            "有空位的节点即将维护，而该作业无法在维护开始前结束",
+        ),
+        "in_maintenance" => (
+            "The nodes that suit the job take no new work now: they are in maintenance",
+            "适合该作业的节点正在维护，目前不接收新任务",
+        ),
         _ => return None,
     })
 }

@@ -3,7 +3,7 @@
 
 use chrono::TimeDelta;
 use reeve_core::eviction::EvictionCause;
-use reeve_core::id::{JobId, TeamId};
+use reeve_core::id::{JobId, MaintenanceWindowId, ReservationId, TeamId};
 use reeve_core::node::NodeState;
 use reeve_core::policy::{PreemptWithinTeam, ReclaimMode};
 use reeve_core::priority::PriorityClass;
@@ -13,7 +13,7 @@ use reeve_core::scenario::{beginning, parse};
 use reeve_core::schedule::check::{limits_exceeded, state_violations, violations};
 use reeve_core::schedule::plan;
 use reeve_core::schedule::plan::{DropReason, DroppedNomination, Plan, PoolMode, Start};
-use reeve_core::schedule::snapshot::{Job, Nomination, Placement, Snapshot};
+use reeve_core::schedule::snapshot::{Job, MaintenanceWindow, Nomination, Placement, Reservation, Snapshot};
 use reeve_core::units::{Mib, MilliCpu, MilliGpu};
 
 /// A running owner-to-be, borrowers, one that waits, an elastic service: everything has something to spoil.
@@ -541,4 +541,36 @@ fn spoilt_answers_are_noticed() {
             ("due_in_the_past", |state, plan| plan.next_due = Some(state.now)),
         ],
     );
+}
+
+#[test]
+fn a_start_that_runs_into_maintenance_or_a_reservation_is_noticed() {
+    let window = |snapshot: &mut Snapshot, starts_at, ends_at| {
+        let nodes = snapshot.nodes.iter().map(|node| node.id).collect();
+        let id = MaintenanceWindowId(uuid::Uuid::from_u128(1));
+        snapshot.maintenance_windows.push(MaintenanceWindow { id, nodes, starts_at, ends_at });
+    };
+    let (plain, made) = starting();
+    let later = |hours: i64| plain.now + TimeDelta::hours(hours);
+    for (hours, noticed) in [(1, true), (23, true), (25, false)] {
+        let mut snapshot = plain.clone();
+        window(&mut snapshot, later(hours), later(hours + 1));
+        let found = violations(&snapshot, &made);
+        let into = found.iter().any(|violation| violation.rule == "runs_into_maintenance");
+        assert_eq!(into, noticed, "{hours} h ahead: {found:?}");
+    }
+    for (gpus, noticed) in [(24, true), (8, false)] {
+        let mut snapshot = plain.clone();
+        snapshot.reservations.push(Reservation {
+            id: ReservationId(uuid::Uuid::from_u128(1)),
+            pool: snapshot.pools[0].id,
+            team: team_id(&snapshot, "a"),
+            gpus,
+            starts_at: later(1),
+            ends_at: later(2),
+        });
+        let found = violations(&snapshot, &made);
+        let intruded = found.iter().any(|violation| violation.rule == "reservation_intruded");
+        assert_eq!(intruded, noticed, "{gpus} GPUs: {found:?}");
+    }
 }

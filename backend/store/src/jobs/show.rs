@@ -164,13 +164,22 @@ pub struct NodeOffer {
     pub labels_fit: bool,
     pub rdma_fits: bool,
     pub nominated_gpus: i64,
+    /// In maintenance, or too near it for the job's time limit.
+    pub maintained: bool,
 }
 
-/// The nodes of the pools that a job accepts, the freest first.
+/// The nodes of the pools that a job accepts, the freest first. `lead_secs`: how long before its maintenance a node takes
+/// no job without a time limit.
 ///
 /// # Errors
 /// [`StoreError::Unavailable`].
-pub async fn offers(store: &Store, job: JobId, limit: i64) -> Result<Vec<NodeOffer>, StoreError> {
+pub async fn offers(
+    store: &Store,
+    job: JobId,
+    now: DateTime<Utc>,
+    lead_secs: i64,
+    limit: i64,
+) -> Result<Vec<NodeOffer>, StoreError> {
     Ok(sqlx::query_as!(
         NodeOffer,
         r#"select n.id as node_id, n.name as node_name, n.pool_id, p.slug as pool_slug, n.state,
@@ -184,7 +193,12 @@ pub async fn offers(store: &Store, job: JobId, limit: i64) -> Result<Vec<NodeOff
                   (select count(*) from reclaims c, jsonb_array_elements(c.nomination) as place,
                           jsonb_array_elements(place -> 'gpus')
                    where c.state = 'waiting' and c.evictor_job_id <> j.id and place ->> 'node' = n.id::text)
-                    as "nominated_gpus!"
+                    as "nominated_gpus!",
+                  exists (select 1 from maintenance_window_nodes m join maintenance_windows w on w.id = m.window_id
+                          where m.node_id = n.id and w.ends_at > $3::timestamptz
+                            and (w.starts_at <= $3 or w.starts_at < $3::timestamptz
+                                 + coalesce(j.time_limit_secs, $4::bigint) * interval '1 second'))
+                    as "maintained!"
            from jobs j join nodes n on n.state <> 'removed'
              and (cardinality(j.pool_ids) = 0 or n.pool_id = any(j.pool_ids))
            join pools p on p.id = n.pool_id and p.state = 'active'
@@ -193,7 +207,9 @@ pub async fn offers(store: &Store, job: JobId, limit: i64) -> Result<Vec<NodeOff
            group by n.id, p.id, j.id
            order by 7 desc, 6 desc, n.name limit $2"#,
         job.0,
-        limit
+        limit,
+        now,
+        lead_secs
     )
     .fetch_all(store.pool())
     .await?)

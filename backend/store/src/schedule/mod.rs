@@ -1,6 +1,7 @@
 //! The scheduling tick's two ends: the world as the planner sees it, and a plan made true.
 
 pub mod apply;
+mod calendar;
 mod diff_capacity;
 mod diff_loans;
 mod diff_planned;

@@ -3,6 +3,7 @@
 //! Must run inside one REPEATABLE READ transaction. It refuses to judge: what is stored is shown, except that a node
 //! with stray processes is shown as cordoned, because nothing may be placed there.
 
+use super::calendar::{load_maintenance_windows, load_reservations};
 use crate::error::StoreError;
 use crate::row::{count, optional_word, text_map, word};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -47,6 +48,8 @@ pub(crate) async fn load(connection: &mut PgConnection, now: DateTime<Utc>) -> R
         jobs,
         nominations: load_nominations(connection).await?,
         rebalance_evictions_last_hour: load_rebalances(connection, now).await?,
+        reservations: load_reservations(connection, now).await?,
+        maintenance_windows: load_maintenance_windows(connection, now).await?,
     };
     Ok(Loaded { snapshot, reason_hashes })
 }

@@ -1,6 +1,7 @@
 //! The store's rules on a real PostgreSQL: the server that `REEVE_TEST_DATABASE_URL` names, else one of our own.
 
 mod base;
+mod calendar;
 mod checker;
 mod large;
 mod reclaims;

@@ -26,8 +26,8 @@ impl Topic {
             Self::Jobs => &["job", "run"],
             Self::Loans => &["loan"],
             Self::Reclaims => &["reclaim", "eviction"],
-            Self::Quotas => &["quota"],
-            Self::Nodes => &["node", "gpu"],
+            Self::Quotas => &["quota", "reservation"],
+            Self::Nodes => &["node", "gpu", "maintenance_window"],
             Self::Pools => &["pool"],
             Self::Queues => &["queue"],
             Self::Teams => &["team"],
@@ -38,8 +38,19 @@ impl Topic {
 
 /// Sharing is visible to everybody who signs in; jobs and people only to those who may read them.
 pub(super) fn may_hear(actor: &Actor, event: &EventBody) -> bool {
-    const OPEN: [&str; 9] =
-        ["loan", "reclaim", "eviction", "quota", "node", "gpu", "pool", "queue", "policy"];
+    const OPEN: [&str; 11] = [
+        "loan",
+        "reclaim",
+        "eviction",
+        "quota",
+        "reservation",
+        "node",
+        "gpu",
+        "maintenance_window",
+        "pool",
+        "queue",
+        "policy",
+    ];
     match actor.readable() {
         Readable::Everything => true,
         Readable::Teams(_) if !event.allowed => false,

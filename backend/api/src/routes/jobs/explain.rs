@@ -12,7 +12,7 @@ use reeve_core::access::{Action, Verdict, may};
 use reeve_core::job::JobState;
 use reeve_core::reason::{ExpectedStart, Explanation};
 use reeve_store::jobs::show;
-use reeve_store::{StoreError, evictions};
+use reeve_store::{StoreError, evictions, policy};
 
 /// Nodes shown as evidence.
 const MOST_NODES: i64 = 20;
@@ -31,7 +31,8 @@ pub(crate) async fn explain(
     }
     let explanation: Option<Explanation> =
         job.reason.clone().map(serde_json::from_value).transpose().map_err(StoreError::from)?;
-    let offers = show::offers(&app.store, job.job_id(), MOST_NODES).await?;
+    let lead_secs = policy::in_force(&app.store).await?.document.backfill.lead_without_limit_secs();
+    let offers = show::offers(&app.store, job.job_id(), app.clock.now(), lead_secs, MOST_NODES).await?;
     let awaited = evictions::awaited_by(&app.store, job.job_id()).await?;
     let expected_start = explanation.as_ref().and_then(|explanation| explanation.expected_start);
     let expected_start = match expected_start {

@@ -166,6 +166,7 @@ fn evidence(job: &JobRow, offer: NodeOffer) -> EvidenceView {
     let asks = i64::from(job.gpus);
     let blocked_by = [
         (offer.state != "ready", "node_state"),
+        (offer.maintained, "maintenance"),
         (!offer.model_fits, "gpu_model"),
         (!offer.labels_fit, "node_labels"),
         (!offer.rdma_fits, "rdma"),

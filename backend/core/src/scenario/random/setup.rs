@@ -24,6 +24,8 @@ pub(super) fn cluster(rng: &mut SplitMix, profile: Profile) -> Cluster {
         jobs: Vec::new(),
         nominations: Vec::new(),
         rebalance_evictions_last_hour: Vec::new(),
+        reservations: Vec::new(),
+        maintenance_windows: Vec::new(),
     };
     let mut cluster = Cluster::new(snapshot);
     let pools = if profile == Profile::Mixed && rng.one_in(3) { 2 + usize::from(rng.one_in(4)) } else { 1 };

@@ -407,7 +407,9 @@ impl<'a> Case<'a> {
 
     fn drains(&self, victim: &Job) -> Result<(), String> {
         let draining = |member: &Member| {
+            let now = self.index.snapshot.now;
             self.index.nodes.get(&member.node).is_some_and(|node| node.state == NodeState::Draining)
+                || self.index.is_maintained(member.node, now, Some(now))
         };
         if victim.members.iter().any(draining) { Ok(()) } else { Err("none of its nodes is draining".into()) }
     }

@@ -5,6 +5,7 @@ use crate::node::NodeState;
 use crate::policy::{KindRules, Place};
 use crate::schedule::snapshot::{Gpu, Job, Member, Node, Placement, Queue, Quota, Snapshot, Team};
 use crate::units::MilliGpu;
+use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 
 pub(super) struct Index<'a> {
@@ -80,6 +81,20 @@ impl<'a> Index<'a> {
         (left, right)
     }
 
+    /// Whether maintenance of the node falls into the time from `from` to `until`, both included; `None` = for ever.
+    pub(super) fn is_maintained(
+        &self,
+        node: NodeId,
+        from: DateTime<Utc>,
+        until: Option<DateTime<Utc>>,
+    ) -> bool {
+        self.snapshot.maintenance_windows.iter().any(|window| {
+            window.nodes.contains(&node)
+                && window.ends_at > from
+                && until.is_none_or(|until| window.starts_at <= until)
+        })
+    }
+
     pub(super) fn pool_of(&self, node: NodeId) -> Option<PoolId> {
         self.nodes.get(&node).map(|node| node.pool)
     }
@@ -92,7 +107,9 @@ impl<'a> Index<'a> {
         }
         let nodes = self.snapshot.nodes.iter().filter(|node| node.pool == pool && exists(node));
         let usable = |node: &Node, gpu: &Gpu| {
-            let takes_work = node.state == NodeState::Ready && gpu.healthy;
+            let takes_work = node.state == NodeState::Ready
+                && gpu.healthy
+                && !self.is_maintained(node.id, self.snapshot.now, Some(self.snapshot.now));
             if takes_work { MilliGpu::whole(1) } else { held.get(&gpu.id).copied().unwrap_or_default() }
         };
         nodes.flat_map(|node| node.gpus.iter().map(move |gpu| usable(node, gpu))).sum()

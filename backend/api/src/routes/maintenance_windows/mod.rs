@@ -1,0 +1,6 @@
+//! Maintenance windows: list, create, delete.
+
+pub(crate) mod create;
+pub(crate) mod delete;
+pub(crate) mod list;
+pub(crate) mod view;
