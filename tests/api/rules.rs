@@ -40,6 +40,28 @@ async fn a_job_tells_its_rules_and_where_each_comes_from() {
 }
 
 #[tokio::test]
+async fn a_submission_gets_the_class_and_the_ceiling_of_its_place() {
+    let app = TestApp::start().await;
+    let rules = json!({
+        "team_rules": {"lab": {"batch": {"default_priority": "scavenger", "ceiling": "scavenger"}}},
+        "queue_rules": {"team-a-q": {"batch": {"ceiling": "high"}}},
+    });
+    put(&app, rules).await.expect(200);
+    let by_default = app.submit("a-member", "team-a", json!({"kind": "batch"})).await;
+    assert_eq!(by_default["priority_class"], "scavenger", "the team above says so");
+    let high = app.submit("a-member", "team-a", json!({"kind": "batch", "priority": "high"})).await;
+    assert_eq!(high["priority_class"], "high", "its queue lets it");
+    let body = |class: &str| json!({"name": "x", "team": "team-a", "kind": "batch", "gpus": 1, "command": ["true"], "priority": class});
+    let reply = app.user("a-member").post("/jobs", body("critical")).await;
+    let refused = reply.refused(422, "priority_above_ceiling");
+    assert!(text(&refused["detail"]).contains("of queue team-a-q, which is high"), "{refused}");
+    put(&app, json!({"queue_rules": {}})).await.expect(200);
+    let reply = app.user("a-member").post("/jobs", body("low")).await;
+    let refused = reply.refused(422, "priority_above_ceiling");
+    assert!(text(&refused["detail"]).contains("of team lab, which is scavenger"), "{refused}");
+}
+
+#[tokio::test]
 async fn a_job_waits_for_its_time_window_and_starts_when_it_opens() {
     let app = TestApp::start().await;
     let now = app.state.clock.now().format("%H:%M").to_string();

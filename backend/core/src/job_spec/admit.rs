@@ -4,6 +4,8 @@ use super::fault::Fault;
 use super::parse::JobSpec;
 use crate::job::GpuAsk;
 use crate::kind::Kind;
+use crate::policy::{Origin, Place, Policy};
+use crate::priority::PriorityClass;
 use crate::queue::QueueState;
 use std::collections::BTreeSet;
 
@@ -59,6 +61,32 @@ pub fn queue_takes(queue: &QueueRules, kind: Kind) -> Result<(), Fault> {
         )),
         _ => Ok(()),
     }
+}
+
+/// The class that the job gets at its place: the one asked for, or the kind's default there (product rule 4.1).
+///
+/// # Errors
+/// The fault of a class above the ceiling, with who set that ceiling and how to ask for more.
+pub fn priority_class(spec: &JobSpec, policy: &Policy, place: Place<'_>) -> Result<PriorityClass, Fault> {
+    let rules = policy.effective_rules(spec.kind, place);
+    let Some(class) = spec.priority else { return Ok(rules.default_priority.value) };
+    if class <= rules.ceiling.value {
+        return Ok(class);
+    }
+    let whose = match rules.ceiling.from {
+        Origin::Queue(slug) => format!(" of queue {slug}"),
+        Origin::Team(slug) => format!(" of team {slug}"),
+        Origin::Installation => String::new(),
+    };
+    Err(Fault::new(
+        "/priority",
+        "priority_above_ceiling",
+        format!(
+            "{class} is above the ceiling for {} jobs{whose}, which is {}: submit with at most that, and ask for an \
+             escalation of the job to go higher",
+            spec.kind, rules.ceiling.value
+        ),
+    ))
 }
 
 /// Levels named by the job that no node has (product rule 5.2: an unknown level is refused).
@@ -147,7 +175,7 @@ mod tests {
             command: vec!["true".to_owned()],
             ..RawJob::default()
         };
-        parse(raw, &Policy::default()).expect("good")
+        parse(raw).expect("good")
     }
 
     fn pool() -> PoolReach {
@@ -199,5 +227,31 @@ mod tests {
         assert_eq!(unknown_levels(&spec, &known)[0].code, "unknown_topology_level");
         spec.require_topology = Some("rack".to_owned());
         assert_eq!(unknown_levels(&spec, &known), []);
+    }
+
+    #[test]
+    fn the_nearest_ceiling_holds_and_says_whose_it_is_and_how_to_ask() {
+        let rules = serde_json::json!({"ceiling": "high", "default_priority": "low"});
+        let mut document = serde_json::to_value(Policy::default()).expect("JSON");
+        document["queue_rules"] = serde_json::json!({"urgent": {"training": rules}});
+        document["team_rules"] =
+            serde_json::json!({"lab": {"training": {"ceiling": "low", "default_priority": "low"}}});
+        let policy: Policy = serde_json::from_value(document).expect("a policy");
+        let class = |asked: Option<PriorityClass>, queue: &str, teams: &[&str]| {
+            let spec = JobSpec { priority: asked, ..spec(1, 1) };
+            priority_class(&spec, &policy, Place { queue: Some(queue), teams })
+        };
+        let (high, normal) = (PriorityClass::High, PriorityClass::Normal);
+        assert_eq!(class(None, "other", &["elsewhere"]), Ok(normal));
+        assert_eq!(class(None, "urgent", &["below", "lab"]), Ok(PriorityClass::Low));
+        assert_eq!(class(Some(high), "urgent", &["below", "lab"]), Ok(high));
+        let fault = class(Some(normal), "other", &["below", "lab"]).expect_err("above the ceiling");
+        assert_eq!((fault.pointer.as_str(), fault.code), ("/priority", "priority_above_ceiling"));
+        assert!(
+            fault.detail.contains("of team lab, which is low") && fault.detail.contains("escalation"),
+            "{fault:?}"
+        );
+        let fault = class(Some(PriorityClass::Critical), "other", &["elsewhere"]).expect_err("above it too");
+        assert!(fault.detail.contains("training jobs, which is normal"), "{fault:?}");
     }
 }

@@ -5,7 +5,6 @@ use super::raw::RawJob;
 use super::{shape, text};
 use crate::job::{CheckpointMode, Shape};
 use crate::kind::Kind;
-use crate::policy::Policy;
 use crate::priority::PriorityClass;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +22,8 @@ pub struct JobSpec {
     pub team: String,
     pub queue: Option<String>,
     pub kind: Kind,
-    pub priority: PriorityClass,
+    /// `None` = the default of its place ([`super::admit::priority_class`]).
+    pub priority: Option<PriorityClass>,
     pub shape: Shape,
     pub min_replicas: u32,
     pub max_replicas: u32,
@@ -47,11 +47,11 @@ pub struct JobSpec {
     pub hold: bool,
 }
 
-/// Reads a submission under a policy.
+/// Reads a submission.
 ///
 /// # Errors
 /// All faults of the submission, in the order of its fields.
-pub fn parse(raw: RawJob, policy: &Policy) -> Result<JobSpec, Vec<Fault>> {
+pub fn parse(raw: RawJob) -> Result<JobSpec, Vec<Fault>> {
     let mut faults = Faults::default();
     text::name("/name", &raw.name, text::MAX_NAME_CHARS, &mut faults);
     let kind = raw
@@ -59,7 +59,8 @@ pub fn parse(raw: RawJob, policy: &Policy) -> Result<JobSpec, Vec<Fault>> {
         .as_deref()
         .map_or(Some(DEFAULT_KIND), |kind| faults.word("/kind", "unknown_kind", kind))
         .unwrap_or(DEFAULT_KIND);
-    let priority = priority(&raw, kind, policy, &mut faults);
+    let asked = raw.priority.as_deref();
+    let priority = asked.and_then(|class| faults.word("/priority", "unknown_priority", class));
     let shape = shape::shape(&raw, &mut faults);
     let replicas = shape::replicas(&raw, &mut faults);
     pools(&raw.pools, &mut faults);
@@ -105,27 +106,6 @@ pub fn parse(raw: RawJob, policy: &Policy) -> Result<JobSpec, Vec<Fault>> {
         labels: raw.labels,
         hold: raw.hold,
     })
-}
-
-/// The class asked for, or the kind's default; above the kind's ceiling it is refused (product rule 4.1).
-fn priority(raw: &RawJob, kind: Kind, policy: &Policy, faults: &mut Faults) -> PriorityClass {
-    let rules = policy.rules(kind);
-    let Some(text) = raw.priority.as_deref() else { return rules.default_priority };
-    let Some(class) = faults.word::<PriorityClass>("/priority", "unknown_priority", text) else {
-        return rules.default_priority;
-    };
-    if class > rules.ceiling {
-        faults.add(
-            "/priority",
-            "priority_above_ceiling",
-            format!(
-                "{class} is above the ceiling for {kind} jobs, which is {}: submit with at most that, and ask for an \
-                 escalation of the job to go higher",
-                rules.ceiling
-            ),
-        );
-    }
-    class
 }
 
 fn pools(names: &[String], faults: &mut Faults) {
@@ -182,7 +162,7 @@ mod tests {
     fn refused(change: impl FnOnce(&mut RawJob)) -> Vec<(String, &'static str)> {
         let mut raw = good();
         change(&mut raw);
-        match parse(raw, &Policy::default()) {
+        match parse(raw) {
             Ok(spec) => panic!("accepted: {spec:?}"),
             Err(faults) => faults
                 .into_iter()
@@ -196,9 +176,9 @@ mod tests {
 
     #[test]
     fn a_short_submission_gets_the_defaults_of_its_kind() {
-        let spec = parse(good(), &Policy::default()).expect("good");
+        let spec = parse(good()).expect("good");
         assert_eq!(spec.kind, Kind::Training);
-        assert_eq!(spec.priority, PriorityClass::Normal);
+        assert_eq!(spec.priority, None, "its place says");
         assert_eq!(spec.shape.gpus, GpuAsk::Whole { gpus: 1 });
         assert_eq!((spec.min_replicas, spec.max_replicas), (1, 1));
         assert!(spec.preemptible && spec.requeue && spec.evict_others);
@@ -220,7 +200,7 @@ mod tests {
         let mut raw = good();
         raw.gpus = number("0");
         raw.cpu_milli = number("2000");
-        assert_eq!(parse(raw, &Policy::default()).expect("good").shape.gpus, GpuAsk::None);
+        assert_eq!(parse(raw).expect("good").shape.gpus, GpuAsk::None);
     }
 
     #[test]
@@ -229,7 +209,7 @@ mod tests {
             let mut raw = good();
             raw.gpu_milli = number(milli);
             raw.gpu_memory_mib = memory.and_then(number);
-            parse(raw, &Policy::default()).map(|spec| spec.shape.gpus)
+            parse(raw).map(|spec| spec.shape.gpus)
         };
         let share = GpuAsk::Share { devices: 1, milli: MilliGpu(250), memory: Mib(8_000) };
         assert_eq!(ask("250", Some("8000")), Ok(share));
@@ -246,7 +226,7 @@ mod tests {
         let mut raw = good();
         raw.min_replicas = number("2");
         raw.max_replicas = number("8");
-        let spec = parse(raw, &Policy::default()).expect("good");
+        let spec = parse(raw).expect("good");
         assert_eq!((spec.min_replicas, spec.max_replicas), (2, 8));
         let faults = refused(|raw| {
             raw.min_replicas = number("8");
@@ -258,15 +238,6 @@ mod tests {
             raw.max_replicas = number("4");
         });
         assert_eq!(faults[0].0, "/max_replicas");
-    }
-
-    #[test]
-    fn a_class_above_the_ceiling_says_the_ceiling_and_how_to_ask() {
-        let mut raw = good();
-        raw.priority = Some("critical".to_owned());
-        let faults = parse(raw, &Policy::default()).expect_err("above the ceiling");
-        assert_eq!(faults[0].code, "priority_above_ceiling");
-        assert!(faults[0].detail.contains("normal") && faults[0].detail.contains("escalation"));
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct TeamRow {
     pub name: String,
     pub parent_id: Option<Uuid>,
     pub version: i64,
+    /// Its slug, and those of the teams above it, nearest first.
+    pub path: Vec<String>,
 }
 
 /// What submissions name, each once.
@@ -59,12 +61,18 @@ pub async fn look_up(store: &Store, named: &Named) -> Result<Found, StoreError> 
     let ids = |names: &[String]| names.iter().filter_map(|name| name.parse().ok()).collect::<Vec<Uuid>>();
     let row = sqlx::query_as!(
         Row,
-        r#"with named as (
+        r#"with recursive named as (
              select id, slug, name, parent_id, version from teams
              where state = 'active' and (slug = any($1) or id = any($2))
+           ), up(team, slug, parent_id, depth) as (
+             select id, slug, parent_id, 0 from named
+             union all
+             select up.team, t.slug, t.parent_id, up.depth + 1 from up join teams t on t.id = up.parent_id
            )
            select coalesce((select max(version) from policies), 0) as "policy_version!",
-                  coalesce((select jsonb_agg(n) from named n), '[]') as "teams!",
+                  coalesce((select jsonb_agg(to_jsonb(n) || jsonb_build_object('path',
+                                  (select jsonb_agg(up.slug order by up.depth) from up where up.team = n.id)))
+                            from named n), '[]') as "teams!",
                   coalesce((select jsonb_agg(to_jsonb(q) || jsonb_build_object('team_slug', t.slug, 'team_name', t.name)
                                              order by q.created_at, q.id)
                             from queues q join teams t on t.id = q.team_id

@@ -6,10 +6,13 @@
 use crate::app::AppState;
 use reeve_core::access::{Action, Actor, Resource, Verdict, may};
 use reeve_core::id::{PoolId, TeamId};
-use reeve_core::job_spec::admit::{PoolReach, QueueRules, Warning, queue_takes, unknown_levels, warnings};
+use reeve_core::job_spec::admit::{
+    PoolReach, QueueRules, Warning, priority_class, queue_takes, unknown_levels, warnings,
+};
 use reeve_core::job_spec::parse::parse;
 use reeve_core::job_spec::{Fault, JobSpec, RawJob};
-use reeve_core::policy::Policy;
+use reeve_core::policy::{Place, Policy};
+use reeve_core::priority::PriorityClass;
 use reeve_store::StoreError;
 use reeve_store::jobs::admission::{self, Found, Named, TeamRow};
 use reeve_store::queues::Queue;
@@ -24,6 +27,7 @@ pub(super) struct Admitted {
     pub(super) spec: JobSpec,
     pub(super) team: TeamRow,
     pub(super) queue: Queue,
+    pub(super) priority: PriorityClass,
     pub(super) pools: Vec<PoolId>,
     pub(super) pool_slugs: Vec<String>,
     pub(super) warnings: Vec<Warning>,
@@ -113,7 +117,7 @@ pub(super) fn admit(
     let mut faults = Vec::new();
     let mut specs = Vec::with_capacity(raws.len());
     for (index, raw) in raws.into_iter().enumerate() {
-        match parse(raw, &facts.policy) {
+        match parse(raw) {
             Ok(spec) => specs.push((index, spec)),
             Err(found) => faults.extend(found.into_iter().map(|fault| fault.below(&prefix(index)))),
         }
@@ -142,8 +146,11 @@ fn resolve(spec: JobSpec, facts: &Facts) -> Result<Admitted, Vec<Fault>> {
     let mut faults = unknown_levels(&spec, &facts.found.levels);
     let queue = queue(&spec, team, &facts.found.queues).map_err(|fault| faults.push(fault)).ok();
     let pools = pools(&spec, &facts.reaches, &mut faults);
-    match queue {
-        Some(queue) if faults.is_empty() => {
+    let teams: Vec<&str> = team.path.iter().map(String::as_str).collect();
+    let place = Place { queue: queue.map(|queue| queue.slug.as_str()), teams: &teams };
+    let priority = priority_class(&spec, &facts.policy, place).map_err(|fault| faults.push(fault)).ok();
+    match queue.zip(priority) {
+        Some((queue, priority)) if faults.is_empty() => {
             let ids = pools.iter().map(|reach| PoolId(reach.pool_id)).collect();
             let pool_slugs = pools.iter().map(|reach| reach.reach.slug.clone()).collect();
             let open = if pools.is_empty() { facts.reaches.iter().collect() } else { pools };
@@ -151,7 +158,7 @@ fn resolve(spec: JobSpec, facts: &Facts) -> Result<Admitted, Vec<Fault>> {
             let warnings = warnings(&spec, &reaches);
             let seen = seen(&spec, team, queue, &facts.found.queues);
             let (team, queue) = (team.clone(), queue.clone());
-            Ok(Admitted { spec, team, queue, pools: ids, pool_slugs, warnings, seen })
+            Ok(Admitted { spec, team, queue, priority, pools: ids, pool_slugs, warnings, seen })
         }
         _ => Err(faults),
     }

@@ -34,7 +34,7 @@ fn pending(admitted: Admitted, user: UserId, now: DateTime<Utc>) -> Job {
         queue: QueueId(admitted.queue.id),
         user,
         kind: spec.kind,
-        priority: spec.priority.value(),
+        priority: admitted.priority.value(),
         submitted_at: now,
         shape: spec.shape,
         min_replicas: spec.min_replicas,

@@ -23,7 +23,7 @@ pub(super) fn row(admitted: &Admitted, user: UserId, now: DateTime<Utc>) -> NewJ
         user_id: user,
         name: spec.name.clone(),
         kind: spec.kind,
-        priority_class: spec.priority,
+        priority_class: admitted.priority,
         held: spec.hold,
         gpus: spec.shape.gpus.devices(),
         gpu_milli,

@@ -12,9 +12,10 @@ use axum::response::Response;
 use chrono::TimeDelta;
 use reeve_core::access::Action;
 use reeve_core::job::JobState;
+use reeve_core::policy::Place;
 use reeve_store::jobs::act::{self, LeaveOrder};
 use reeve_store::jobs::show;
-use reeve_store::policy;
+use reeve_store::{policy, teams};
 
 /// Puts a job in line again with its original age: an ended one at once; a running one after it has had its grace
 /// to checkpoint and leave.
@@ -40,7 +41,10 @@ pub(crate) async fn requeue(
         }
         JobState::Starting | JobState::Running if job.requeue => {
             let kind = job.kind.parse().map_err(reeve_store::StoreError::from)?;
-            let grace = policy::in_force(&app.store).await?.document.rules(kind).grace_secs;
+            let teams = teams::chain(&app.store, job.team()).await?;
+            let teams: Vec<&str> = teams.iter().map(String::as_str).collect();
+            let place = Place { queue: Some(&job.queue_slug), teams: &teams };
+            let grace = policy::in_force(&app.store).await?.document.rules_at(kind, place).grace_secs;
             let order = LeaveOrder {
                 cause: "operator",
                 stop_order: "leave",
