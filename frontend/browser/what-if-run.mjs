@@ -44,14 +44,14 @@ export async function whatIfRun(page, site, fail) {
 
 /** The option of a select, by its place among the words of the API. */
 async function choose(page, field, value) {
-  await page.locator(`input#${field}`).click();
-  await page.locator(".ant-select-dropdown:not(.ant-select-dropdown-hidden) [title]").first().waitFor();
   const order = {
     kind: ["training", "inference", "experiment", "evaluation", "batch"],
     priority: ["scavenger", "low", "normal", "high", "critical"],
   };
-  await page
-    .locator(".ant-select-dropdown:not(.ant-select-dropdown-hidden) .ant-select-item-option")
-    .nth(order[field].indexOf(value))
-    .click();
+  // A list that is still closing is in sight for a while: two must not be taken for one.
+  const open = page.locator(".ant-select-dropdown:not(.ant-select-dropdown-hidden)");
+  await open.waitFor({ state: "hidden" });
+  await page.locator(`input#${field}`).click();
+  await open.locator(".ant-select-item-option").nth(order[field].indexOf(value)).click();
+  await open.waitFor({ state: "hidden" });
 }
