@@ -2,7 +2,8 @@
 //! (`test/performance/scheduler` of kubernetes-sigs/kueue). Theirs measures its scheduler against an API server without
 //! nodes; ours goes the whole way: REST, the planning loop with PostgreSQL's commits, simulated agents over the wire.
 //!
-//! A unit of quota is a GPU. Their runs have no nodes; ours are large and to spare, so that quota decides, not packing. Jobs are submitted as pipelines would, a batch for each instant, each when it is due.
+//! A unit of quota is a GPU. Their runs have no nodes; ours are large and to spare, so that quota decides, not packing.
+//! Jobs are submitted as pipelines would, a batch for each instant, each when it is due.
 
 use super::report::{Report, Target};
 use super::site::{Fleet, Site};
