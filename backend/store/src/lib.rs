@@ -43,6 +43,7 @@ pub mod seal;
 pub mod sessions;
 pub mod signal;
 pub mod submit;
+mod submit_one;
 mod submit_rows;
 pub mod teams;
 pub mod tokens;

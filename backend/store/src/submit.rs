@@ -6,6 +6,7 @@
 use crate::connect::Store;
 use crate::error::StoreError;
 use crate::idempotency::{DUPLICATE, IdempotencyKey, StoredReply};
+use crate::submit_one;
 use crate::submit_rows::Rows;
 use crate::write_tx::{NewEvent, WriteContext};
 use chrono::{DateTime, Utc};
@@ -213,6 +214,24 @@ pub async fn insert(
     if submissions.iter().any(|submission| submission.jobs.is_empty()) {
         return Err(StoreError::NoEvent);
     }
+    let results = match submissions {
+        [one] if let Some(job) = submit_one::only(one) => {
+            vec![submit_one::insert(store, one, job, &submitted(job), patience).await?]
+        }
+        _ => insert_all(store, submissions, patience).await?,
+    };
+    if results.iter().any(Result::is_ok) {
+        store.signals().wake_sealer();
+        store.signals().wake_schedule();
+    }
+    Ok(results)
+}
+
+async fn insert_all(
+    store: &Store,
+    submissions: &[Submission],
+    patience: Patience,
+) -> Result<Vec<Result<(), StoreError>>, StoreError> {
     let events: Vec<Vec<NewEvent>> = submissions.iter().map(told).collect();
     let outcomes = match patience {
         Patience::Wait => insert_rows!("", store, Rows::of(submissions, &events)),
@@ -226,10 +245,6 @@ pub async fn insert(
                 false => Err(StoreError::Duplicate { constraint: DUPLICATE.to_owned() }),
             };
         }
-    }
-    if results.iter().any(Result::is_ok) {
-        store.signals().wake_sealer();
-        store.signals().wake_schedule();
     }
     Ok(results)
 }

@@ -145,22 +145,22 @@ impl NewEvent {
 /// An event's row for a `jsonb_to_recordset`, named as its columns.
 #[derive(Debug, Serialize)]
 pub(crate) struct EventRow<'a> {
-    id: EventId,
-    ordinal: i32,
-    occurred_at: DateTime<Utc>,
-    actor_type: ActorType,
-    actor_id: Option<Uuid>,
-    actor_name: &'a str,
-    action: &'a str,
-    subject_type: &'a str,
-    subject_id: Option<Uuid>,
-    team_id: Option<TeamId>,
-    request_id: Option<&'a str>,
-    rule: Option<&'a str>,
-    allowed: bool,
-    before: Option<&'a Value>,
-    after: Option<&'a Value>,
-    detail: Option<&'a Value>,
+    pub(crate) id: EventId,
+    pub(crate) ordinal: i32,
+    pub(crate) occurred_at: DateTime<Utc>,
+    pub(crate) actor_type: ActorType,
+    pub(crate) actor_id: Option<Uuid>,
+    pub(crate) actor_name: &'a str,
+    pub(crate) action: &'a str,
+    pub(crate) subject_type: &'a str,
+    pub(crate) subject_id: Option<Uuid>,
+    pub(crate) team_id: Option<TeamId>,
+    pub(crate) request_id: Option<&'a str>,
+    pub(crate) rule: Option<&'a str>,
+    pub(crate) allowed: bool,
+    pub(crate) before: Option<&'a Value>,
+    pub(crate) after: Option<&'a Value>,
+    pub(crate) detail: Option<&'a Value>,
 }
 
 impl<'a> EventRow<'a> {

@@ -10,8 +10,8 @@ use reeve_store::{Store, beat, signal};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// The sealer's rest between two steps: what it adds, at most, until a page changes.
-const SEAL_REST: Duration = Duration::from_millis(15);
+/// The sealer's rest between two steps: what it adds, at least and at most, until a page changes.
+const SEAL_REST: (Duration, Duration) = (Duration::from_millis(15), Duration::from_millis(60));
 
 /// How often the loops look by themselves.
 #[derive(Debug, Clone, Copy)]
@@ -160,14 +160,14 @@ async fn seal_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &
     let (mut back_off, mut beat) = (BackOff::new(), Beat::new("seal"));
     while !cancel.is_cancelled() {
         woken.borrow_and_update();
-        let now = clock.now();
+        let (now, began) = (clock.now(), Instant::now());
         let pause = match seal::step(store, now).await {
             Ok(sealed) => {
                 back_off.reset();
                 beat.after_step(store, now).await;
-                // What comes meanwhile is sealed together: a seal for each event would cost more than the event. After a
-                // pause the first one still has its seal at once.
-                wait(SEAL_REST, cancel).await;
+                // What comes meanwhile is sealed together: a seal for each event would cost more than the event, and the
+                // busier the machine, the longer. After a pause the first one still has its seal at once.
+                wait((began.elapsed() * 8).clamp(SEAL_REST.0, SEAL_REST.1), cancel).await;
                 // Held back by a running transaction, or by another sealer: soon again.
                 if sealed.again { Duration::ZERO } else { rhythm.seal }
             }

@@ -66,27 +66,31 @@ async fn each_submission_of_a_statement_has_its_own_outcome() {
         (pooled(Uuid::from_u128(9).into()), "conflict"),
     ];
     let (submissions, expected): (Vec<_>, Vec<_>) = cases.into_iter().unzip();
-    for patience in [Patience::Wait, Patience::Pass] {
-        let fresh: Vec<Submission> =
-            submissions.iter().map(|submission| again(submission, patience)).collect();
-        let outcomes = insert(&base.store, &fresh, patience).await.expect("inserts");
-        assert_eq!(outcomes.iter().map(word).collect::<Vec<_>>(), expected, "{patience:?}");
+    let (wait, pass) = (Patience::Wait, Patience::Pass);
+    for (patience, at_once) in [(wait, 15), (pass, 15), (wait, 1), (pass, 1)] {
+        let turn = format!("{patience:?}-{at_once}");
+        let fresh: Vec<Submission> = submissions.iter().map(|submission| again(submission, &turn)).collect();
+        let mut outcomes = Vec::new();
+        for together in fresh.chunks(at_once) {
+            outcomes.extend(insert(&base.store, together, patience).await.expect("inserts"));
+        }
+        assert_eq!(outcomes.iter().map(word).collect::<Vec<_>>(), expected, "{turn}");
     }
     let counted =
         "select (select count(*) from jobs), (select count(*) from events where action = 'job.submitted'),
                           (select count(*) from idempotency_keys)";
-    assert_eq!(base.ask(&counted.replace('\n', " ")).await, "15 15 3");
+    assert_eq!(base.ask(&counted.replace('\n', " ")).await, "29 29 5");
     base.end().await;
 }
 
 /// The same under new ids, and keys of its own where none is known.
-fn again(submission: &Submission, patience: Patience) -> Submission {
+fn again(submission: &Submission, turn: &str) -> Submission {
     let mut again = submission.clone();
     for job in &mut again.jobs {
         job.id = reeve_core::id::JobId::mint(now());
     }
     if let Some((key, _)) = again.reply.as_mut().filter(|(key, _)| key.key != "k-1") {
-        key.key = format!("{}-{patience:?}", key.key);
+        key.key = format!("{}-{turn}", key.key);
     }
     again
 }
@@ -119,7 +123,70 @@ async fn who_does_not_wait_passes_a_queue_that_somebody_holds() {
     let both = [submission(vec![world.job(0, 1)]), submission(vec![world.job(1, 1)])];
     let outcomes = insert(&base.store, &both, Patience::Pass).await.expect("inserts");
     assert_eq!(outcomes.iter().map(word).collect::<Vec<_>>(), ["kept", "conflict"]);
+    let alone =
+        insert(&base.store, &[submission(vec![world.job(1, 1)])], Patience::Pass).await.expect("inserts");
+    assert_eq!(alone.iter().map(word).collect::<Vec<_>>(), ["conflict"]);
     tx.rollback().await.expect("rolls back");
     assert_eq!(base.ask("select count(*) from jobs").await, "1");
+    base.end().await;
+}
+
+/// A job alone has a statement of its own: it must leave what the statement for many leaves.
+#[tokio::test]
+async fn a_job_alone_leaves_the_same_rows_as_among_others() {
+    let mut base = Base::new().await;
+    let world = World::new(&mut base, &[8], &[8]).await;
+    let pool: Uuid = base.ask("select id from pools").await.parse().expect("an id");
+    let words = |pairs: &[(&str, &str)]| {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    };
+    let full = NewJob {
+        held: true,
+        gpu_milli: Some(250),
+        gpu_memory_mib: Some(4096),
+        min_replicas: 2,
+        max_replicas: 3,
+        pool_ids: vec![pool.into()],
+        gpu_model: Some("A100-80G".to_owned()),
+        node_labels: words(&[("zone", "a")]),
+        require_topology: Some("rack".to_owned()),
+        prefer_topology: Some("block".to_owned()),
+        rdma: true,
+        time_limit_secs: Some(60),
+        preemptible: false,
+        evict_others: false,
+        requeue: false,
+        max_failures: 3,
+        command: vec!["sh".to_owned(), "-c".to_owned(), "echo '\"卡\"'".to_owned()],
+        env: words(&[("A", "1\n2")]),
+        working_dir: Some("/data".to_owned()),
+        labels: words(&[("费用", "研发")]),
+        ..world.job(0, 1)
+    };
+    for job in [world.job(0, 1), full] {
+        let alone = again(&keyed(vec![job.clone()], "k"), "alone");
+        let among = again(&keyed(vec![job.clone()], "k"), "among");
+        let other = again(&keyed(vec![job], "k"), "other");
+        let ids = [&alone, &among].map(|submission| submission.jobs[0].id);
+        for statement in [vec![alone], vec![among, other]] {
+            for outcome in insert(&base.store, &statement, Patience::Pass).await.expect("inserts") {
+                assert_eq!(word(&outcome), "kept");
+            }
+        }
+        let jobs = format!(
+            "select count(distinct to_jsonb(j) - 'id'), count(*) from jobs j where id in ('{}', '{}')",
+            ids[0], ids[1]
+        );
+        assert_eq!(base.ask(&jobs).await, "1 2");
+        let events = format!(
+            "select count(distinct to_jsonb(e) - array['id', 'xid', 'subject_id']), count(*) \
+             from events e where subject_id in ('{}', '{}')",
+            ids[0], ids[1]
+        );
+        assert_eq!(base.ask(&events).await, "1 2");
+        let keys = "select count(distinct to_jsonb(k) - 'key'), count(*) from idempotency_keys k";
+        assert_eq!(base.ask(keys).await, "1 3");
+        base.run("alter table idempotency_keys disable trigger user; delete from idempotency_keys").await;
+    }
     base.end().await;
 }

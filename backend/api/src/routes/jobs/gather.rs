@@ -1,5 +1,5 @@
-//! Single submissions that come at the same time are kept by one statement: whoever comes while another statement is under
-//! way waits for its end, and no longer. One that comes alone waits for nobody.
+//! Single submissions that come at the same time are kept by one statement: whoever comes while others are under way waits
+//! for the end of one of them, and no longer. One that comes alone waits for nobody, and changes no task.
 //!
 //! A caller that goes away takes nothing with it; one that was not begun by then is not begun. Nothing is held here that
 //! was answered, and nothing is answered that is not committed.
@@ -48,8 +48,12 @@ struct Line {
 pub(crate) struct Gather(Mutex<Line>);
 
 impl Gather {
-    /// Keeps a request together with others, and answers with its own effect.
+    /// Keeps a request, together with others if some wait, and answers with its own effect.
     pub(crate) async fn keep(&self, app: &AppState, request: Request) -> Effect {
+        if self.line().take_lane() {
+            let lane = Lane(app.clone());
+            return keep::lone(&lane.0, &request).await;
+        }
         let (answer, effect) = oneshot::channel();
         let lane = {
             let mut line = self.line();
@@ -69,6 +73,13 @@ impl Gather {
 }
 
 impl Line {
+    /// For one who finds nobody waiting.
+    fn take_lane(&mut self) -> bool {
+        let free = self.lanes < LANES && self.waiting.is_empty();
+        self.lanes += usize::from(free);
+        free
+    }
+
     fn open_lane(&mut self) -> Option<Vec<Waiting>> {
         if self.lanes >= LANES || self.waiting.is_empty() {
             return None;

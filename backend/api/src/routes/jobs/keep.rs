@@ -44,6 +44,25 @@ struct Prepared {
     reply: StoredReply,
 }
 
+/// Keeps one that came alone: as [`together`] would. If its caller goes away amid the statement, that stands or falls as a
+/// whole, like a reply that was lost on its way.
+pub(super) async fn lone(app: &AppState, request: &Request) -> Effect {
+    let raws: Vec<&RawJob> = request.raws.iter().collect();
+    let facts = match recall(app, &raws).await {
+        Ok(mut facts) => facts.pop(),
+        Err(error) => return Effect::Failed(error.into()),
+    };
+    let Some(Ok(Prepared { submission, reply })) = facts.map(|facts| prepare(app, request, &facts)) else {
+        return alone(app, request).await;
+    };
+    match submit::insert(&app.store, &[submission], Patience::Pass).await.map(|mut outcomes| outcomes.pop()) {
+        Ok(Some(Ok(()))) => Effect::Done(reply),
+        Ok(Some(Err(StoreError::Duplicate { .. }))) => Effect::Known,
+        Err(error) if !error.is_undone() => Effect::Failed(error.into()),
+        _ => alone(app, request).await,
+    }
+}
+
 /// Keeps those that were gathered.
 pub(super) async fn together(app: &AppState, gathered: Vec<Waiting>) {
     // Nobody waits any more for some: they are not begun.
