@@ -4,8 +4,17 @@ export async function policyRun(page, site, fail) {
   const text = page.locator(".policy-editor textarea");
   const button = (name) => page.locator(".policy-editor").getByRole("button", { name });
   const before = await inForce();
+  /** The policy once its version is above this one. */
+  const newer = async (version) => {
+    for (let time = 0; time < 100; time += 1) {
+      const found = await inForce();
+      if (found.version > version) return found;
+      await page.waitForTimeout(100);
+    }
+    throw new Error(`no version after ${version} came within ten seconds`);
+  };
 
-  await page.goto(`${site.base}/admin/policy`);
+  await page.goto(`${site.base}/admin/policy?as=text`);
   await text.waitFor();
   await text.fill('{"reclaim": ');
   await page.locator(".policy-editor [role=alert]").waitFor();
@@ -29,10 +38,7 @@ export async function policyRun(page, site, fail) {
   await page.locator(".policy-editor .verdict").waitFor();
   if ((await inForce()).version !== before.version) fail("/admin/policy", "a dry run has changed the policy");
   await button("Save").click();
-  await page.waitForFunction(
-    async (version) => (await (await fetch("/api/v1/policy")).json()).version > version,
-    before.version,
-  );
+  await newer(before.version);
 
   // The version before comes back as a new one.
   if (before.version > 0) {
@@ -40,12 +46,29 @@ export async function policyRun(page, site, fail) {
     await button("Dry run").click();
     await page.locator(".policy-editor .verdict").waitFor();
     await button("Save").click();
-    await page.waitForFunction(
-      async (version) => (await (await fetch("/api/v1/policy")).json()).version > version + 1,
-      before.version,
-    );
-    const back = await inForce();
+    const back = await newer(before.version + 1);
     if (JSON.stringify(back.document) !== JSON.stringify(before.document))
       fail("/admin/policy", "the version that came back is another one");
   }
+
+  await formSaysTheSame(page, fail);
+}
+
+/** What the form changes stands in the text, and what the form does not know stays. */
+async function formSaysTheSame(page, fail) {
+  const editor = page.locator(".policy-editor");
+  const text = editor.locator("textarea");
+  const document = JSON.parse(await text.inputValue());
+  await editor.getByText("Form", { exact: true }).click();
+  const field = editor.getByLabel("Promised space is kept (seconds)");
+  await field.fill(String(document.nomination_timeout_secs + 60));
+  await editor.getByRole("button", { name: "Dry run" }).focus();
+  await editor.getByText("Text", { exact: true }).click();
+  await text.waitFor();
+  const changed = JSON.parse(await text.inputValue());
+  const wanted = { ...document, nomination_timeout_secs: document.nomination_timeout_secs + 60 };
+  const sorted = (of) => JSON.stringify(Object.entries(of).sort());
+  if (sorted(changed) !== sorted(wanted))
+    fail("/admin/policy", "the form changed something else in the text");
+  await editor.getByRole("button", { name: "Back to what is in force" }).click();
 }

@@ -18,11 +18,21 @@ export async function findRoutes(page) {
     timeline: "/timeline?window=1h",
     "timeline-gpus": "/timeline?window=24h&by=kind&rows=gpus",
     "timeline-table": "/timeline?show=table",
+    calendar: "/calendar",
+    "calendar-past": "/calendar?past=yes",
+    account: "/account",
+    admin: "/admin",
     policy: "/admin/policy",
+    "policy-text": "/admin/policy?as=text",
+    people: "/admin/people",
+    teams: "/admin/teams",
+    pools: "/admin/pools",
     "not-found": "/no-such-page",
   };
   const node = await first("/nodes?limit=1");
   if (node) routes["nodes-one"] = `/nodes?by=health&node=${node.name}`;
+  const team = await first("/teams?limit=1");
+  if (team) routes["teams-one"] = `/admin/teams?team=${team.slug}`;
   const queue = await first("/queues?limit=1");
   if (queue) routes.queue = `/queues/${queue.id}`;
   for (const state of ["queued", "running", "failed"]) {

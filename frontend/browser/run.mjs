@@ -1,9 +1,11 @@
 // Real Chromium against a running server: BASE_URL, REEVE_USER, REEVE_PASSWORD. REEVE_TEAM = a team to submit in.
 // Every route × theme × language has no axe violation; nothing is asked of another host; filters survive a reload;
-// pages change without a reload, also over a lost connection; a job is submitted, and why it waits is read, by
+// pages change without a reload, also over a lost connection; what is made in a form is there; a job is submitted, and why it waits is read, by
 // keyboard alone. Exits 1 when anything fails.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { adminRun } from "./admin-run.mjs";
+import { calendarRun } from "./calendar-run.mjs";
 import { launch, prefer, signIn } from "./chromium.mjs";
 import { keyboardRun } from "./keyboard-run.mjs";
 import { liveRun } from "./live-run.mjs";
@@ -160,6 +162,8 @@ try {
     timeline: () => signedIn(timelineRun),
     "what if": () => signedIn(whatIfRun),
     policy: () => signedIn(policyRun),
+    calendar: () => signedIn(calendarRun),
+    administration: () => signedIn(adminRun),
     "keyboard only": async () => {
       const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
       await prefer(context, "en", "light");

@@ -8,6 +8,7 @@ import "./styles/pictures.css";
 import "./styles/pages.css";
 import "./styles/reclaims.css";
 import "./styles/timeline.css";
+import "./styles/forms.css";
 import "./styles/narrow.css";
 
 startI18n(currentLocale());

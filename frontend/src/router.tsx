@@ -1,4 +1,5 @@
-import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { PLATFORM_ROLES } from "./api/admin";
 import { JOB_STATES, KINDS, REASON_CODES, RECLAIM_STATES } from "./api/views";
 import { MAP_VIEWS } from "./lib/gpu-map";
 import { HISTORY_HOURS } from "./lib/history-hours";
@@ -7,6 +8,7 @@ import { oneOf, parseSearch, someOf, stringifySearch, text } from "./lib/search-
 import { LANES_PX, type RowSize } from "./lib/timeline/find";
 import { PAINTS } from "./lib/timeline/paint";
 import { WINDOWS } from "./lib/timeline/view";
+import { USER_STATES } from "./lib/user-states";
 import { BrokenPage } from "./pages/broken";
 import { EvictionPage } from "./pages/eviction";
 import { JobPage } from "./pages/job";
@@ -14,7 +16,6 @@ import { JobsPage } from "./pages/jobs";
 import { NodesPage } from "./pages/nodes";
 import { NotFoundPage } from "./pages/not-found";
 import { OverviewPage } from "./pages/overview";
-import { PolicyPage } from "./pages/policy";
 import { QueuePage } from "./pages/queue";
 import { QueuesPage } from "./pages/queues";
 import { ReclaimPage } from "./pages/reclaim";
@@ -133,10 +134,52 @@ export const timelineRoute = createRoute({
   component: TimelinePage,
   validateSearch: search(readTimeline),
 });
+export const calendarRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/calendar",
+  component: lazyRouteComponent(() => import("./pages/calendar"), "CalendarPage"),
+  validateSearch: search((raw) => ({
+    pool: text(raw.pool),
+    team: text(raw.team),
+    past: oneOf(["yes"] as const, raw.past),
+  })),
+});
+export const accountRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/account",
+  component: lazyRouteComponent(() => import("./pages/account"), "AccountPage"),
+});
+export const adminRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin",
+  component: lazyRouteComponent(() => import("./pages/admin"), "AdminPage"),
+});
 export const policyRoute = createRoute({
   getParentRoute: () => root,
   path: "/admin/policy",
-  component: PolicyPage,
+  component: lazyRouteComponent(() => import("./pages/policy"), "PolicyPage"),
+  validateSearch: search((raw) => ({ as: oneOf(["form", "text"] as const, raw.as) })),
+});
+export const peopleRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/people",
+  component: lazyRouteComponent(() => import("./pages/admin/people"), "PeoplePage"),
+  validateSearch: search((raw) => ({
+    name: text(raw.name),
+    role: oneOf(PLATFORM_ROLES, raw.role),
+    state: oneOf(USER_STATES, raw.state),
+  })),
+});
+export const teamsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/teams",
+  component: lazyRouteComponent(() => import("./pages/admin/teams"), "TeamsPage"),
+  validateSearch: search((raw) => ({ team: text(raw.team) })),
+});
+export const poolsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/pools",
+  component: lazyRouteComponent(() => import("./pages/admin/pools"), "PoolsPage"),
 });
 
 export const router = createRouter({
@@ -152,7 +195,13 @@ export const router = createRouter({
     evictionRoute,
     nodesRoute,
     timelineRoute,
+    calendarRoute,
+    accountRoute,
+    adminRoute,
     policyRoute,
+    peopleRoute,
+    teamsRoute,
+    poolsRoute,
   ]),
   parseSearch,
   stringifySearch,

@@ -127,9 +127,11 @@ describe("texts", () => {
       QueueOrder: "queue_order",
       QueueState: "queue_state",
       NeedKind: "needs",
+      Role: "role",
+      PlatformRole: "platform_role",
     };
-    /** Not shown in words: a mark on the tile, letters on the map, roles that only decide what is offered. */
-    const unshown = ["PoolMode", "GpuHealth", "Role", "PlatformRole"];
+    /** Not shown in words: a mark on the tile, letters on the map. */
+    const unshown = ["PoolMode", "GpuHealth"];
     const schemas = Object.entries(openapi.components.schemas) as [string, { enum?: string[] }][];
     const enums = schemas.filter(([, schema]) => schema.enum);
     expect(enums.length).toBeGreaterThan(10);

@@ -1,19 +1,11 @@
 // The calls that the console makes, one function each, over the client that the API document types.
-import { answer, api, newKey } from "./client";
+import { answer, api } from "./client";
+import { type Cursor, everything, from, ifMatch, keyed, type PageOf, type QueryOf } from "./paging";
 import type { components, paths } from "./schema";
 import type * as V from "./views";
 
-type QueryOf<Path extends keyof paths> = paths[Path] extends { get: { parameters: { query?: infer Query } } }
-  ? NonNullable<Query>
-  : never;
 type Filter<Path extends keyof paths> = Omit<QueryOf<Path>, "limit" | "cursor" | "count">;
-type Cursor = string | null | undefined;
 export type JobFilter = Filter<"/api/v1/jobs">;
-
-const keyed = (key = newKey()) => ({ header: { "Idempotency-Key": key } });
-/** Changes what still is as the caller saw it (412 otherwise). */
-const ifMatch = (version: number) => ({ "If-Match": `"${version}"` });
-const from = (cursor: Cursor) => (cursor ? { cursor } : {});
 
 export const signIn = async (username: string, password: string) => {
   const body = { username, password };
@@ -155,20 +147,3 @@ export const showReclaim = (id: string) =>
   answer(api.GET("/api/v1/reclaims/{id}", { params: { path: { id } } }));
 export const showEviction = (id: string) =>
   answer(api.GET("/api/v1/evictions/{id}", { params: { path: { id } } }));
-
-type PageOf<Item> = { items: Item[]; next_cursor?: string | null };
-/** All pages of a list that stays small (pools, teams, quotas …), bounded. */
-async function everything<Item>(
-  load: (page: { limit: number; cursor?: string }) => Promise<PageOf<Item>>,
-  mostPages = 50,
-): Promise<Item[]> {
-  const items: Item[] = [];
-  let cursor: Cursor = null;
-  for (let page = 0; page < mostPages; page += 1) {
-    const found: PageOf<Item> = await load({ limit: 200, ...from(cursor) });
-    items.push(...found.items);
-    cursor = found.next_cursor;
-    if (!cursor) break;
-  }
-  return items;
-}

@@ -1,4 +1,4 @@
-import { Typography } from "antd";
+import { Button, Typography } from "antd";
 import { type ReactNode, useEffect } from "react";
 
 /** A page's frame: its heading (also the tab's title), what one can do on it, and its body. */
@@ -34,6 +34,20 @@ export function Section(props: {
       </div>
       {props.children}
     </section>
+  );
+}
+
+/** A part of a section: its heading, and the one thing that can be begun there. */
+export function SubHead(props: { title: string; act?: string | null; onAct?: () => void }) {
+  return (
+    <div className="sub-head">
+      <h3>{props.title}</h3>
+      {props.act && (
+        <Button size="small" onClick={props.onAct}>
+          {props.act}
+        </Button>
+      )}
+    </div>
   );
 }
 

@@ -42,6 +42,10 @@ export function keysOf(change: Change): Key[] {
       ];
     case "quota":
       return [["quotas"], ["overview"], ["job"]];
+    case "reservation":
+      return [["reservations"], ["planned-starts"]];
+    case "maintenance_window":
+      return [["maintenance-windows"], ["planned-starts"], ["nodes"]];
     case "queue":
       return [["queues"], ["queue"], ["overview"]];
     case "node":

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useState } from "react";
 import { usePools } from "../components/choose";
 import { CsvButton } from "../components/csv-button";
 import { Answer, Nothing, ProblemAlert } from "../components/feedback";
+import { ButtonLink } from "../components/links";
 import { Page, Section } from "../components/page";
 import { useNow } from "../components/when";
 import { pictureOf } from "../lib/timeline/bars";
@@ -12,6 +13,7 @@ import { follow, spanOf, USUAL, type View, viewOf, windowWorthSeeing } from "../
 import { useText } from "../lib/use-text";
 import { RUN_CSV } from "./timeline/csv-columns";
 import { Gantt } from "./timeline/gantt";
+import { KeptTable } from "./timeline/kept-table";
 import { Legend } from "./timeline/legend";
 import { PlannedTable } from "./timeline/planned-table";
 import { RunTable } from "./timeline/run-table";
@@ -62,7 +64,7 @@ function OfPool({ pool }: { pool: string }) {
   );
   const filter = { pool, team: search.team, queue: search.queue, kind: search.kind };
   const filtered = Boolean(search.team || search.queue || search.kind);
-  const { span, live, planned, nodes, runs } = useTimeline(
+  const { span, live, planned, nodes, reservations, windows, runs } = useTimeline(
     filter,
     own ?? follow(search.window ?? USUAL, now),
     now,
@@ -71,8 +73,13 @@ function OfPool({ pool }: { pool: string }) {
     if (span.data && !span.isPlaceholderData) setEarliest(earliestMoment(span.data.items));
   }, [span.data, span.isPlaceholderData]);
   const picture = useMemo(
-    () => pictureOf(nodes.data ?? [], runs, planned.data ?? [], locale, filtered),
-    [nodes.data, runs, planned.data, locale, filtered],
+    () =>
+      pictureOf(nodes.data ?? [], runs, planned.data ?? [], locale, filtered, {
+        reservations: reservations.data ?? [],
+        windows: windows.data ?? [],
+        reservedName: t("timeline.reserved_row"),
+      }),
+    [nodes.data, runs, planned.data, reservations.data, windows.data, locale, filtered, t],
   );
   const painter = useMemo(
     () =>
@@ -145,6 +152,22 @@ function OfPool({ pool }: { pool: string }) {
       </Section>
       <Section title={t("timeline.planned")}>
         <Answer of={planned}>{(starts) => <PlannedTable starts={starts} />}</Answer>
+      </Section>
+      <Section
+        title={t("timeline.kept")}
+        extra={
+          <ButtonLink to="/calendar" search={{ pool }}>
+            {t("timeline.to_calendar")}
+          </ButtonLink>
+        }
+      >
+        <Answer of={reservations}>
+          {(kept) => (
+            <Answer of={windows}>
+              {(closed) => <KeptTable reservations={kept} windows={closed} view={view} />}
+            </Answer>
+          )}
+        </Answer>
       </Section>
     </>
   );

@@ -1,3 +1,4 @@
+import { useNavigate } from "@tanstack/react-router";
 import { Button, Dropdown, Segmented } from "antd";
 import type { Me } from "../api/views";
 import { useText } from "../lib/use-text";
@@ -11,6 +12,7 @@ export function HeaderBar({ me }: { me: Me }) {
   const { t, locale } = useText();
   const chooseLocale = useChooseLocale();
   const signOut = useSignOut();
+  const navigate = useNavigate();
   return (
     <header className="header">
       <SearchBox />
@@ -38,6 +40,11 @@ export function HeaderBar({ me }: { me: Me }) {
           menu={{
             items: [
               { key: "who", disabled: true, label: me.username },
+              {
+                key: "account",
+                label: t("nav.account"),
+                onClick: () => void navigate({ to: "/account" }),
+              },
               ...(["light", "dark", "system"] as const).map((theme) => ({
                 key: theme,
                 label: t("theme.menu", { theme: t(`theme.${theme}`) }),

@@ -6,14 +6,17 @@ import { useText } from "../lib/use-text";
 const HELP = "reeve:keyboard-help";
 export const openKeyboardHelp = () => window.dispatchEvent(new Event(HELP));
 
-const GO: Record<string, "/" | "/queues" | "/jobs" | "/reclaims" | "/nodes" | "/timeline"> = {
+const GO = {
   o: "/",
   q: "/queues",
   j: "/jobs",
   r: "/reclaims",
   n: "/nodes",
   t: "/timeline",
-};
+  k: "/calendar",
+  s: "/admin",
+  m: "/account",
+} as const;
 const KEYS = [
   ["?", "help"],
   ["/", "search"],
@@ -23,6 +26,9 @@ const KEYS = [
   ["g r", "reclaims"],
   ["g n", "nodes"],
   ["g t", "timeline"],
+  ["g k", "calendar"],
+  ["g s", "admin"],
+  ["g m", "account"],
   ["c", "submit"],
   ["Esc", "close"],
 ] as const;
@@ -41,7 +47,7 @@ export function KeyboardHelp() {
     let goAt = 0;
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
-      const second = Date.now() - goAt < SECOND_KEY_MS ? GO[event.key] : undefined;
+      const second = Date.now() - goAt < SECOND_KEY_MS ? GO[event.key as keyof typeof GO] : undefined;
       goAt = event.key === "g" ? Date.now() : 0;
       if (second) void navigate({ to: second });
       else if (event.key === "?") setOpen(true);

@@ -8,7 +8,8 @@ export const PLACES = [
   { to: "/reclaims", key: "reclaims", exact: false },
   { to: "/nodes", key: "nodes", exact: false },
   { to: "/timeline", key: "timeline", exact: false },
-  { to: "/admin/policy", key: "policy", exact: false },
+  { to: "/calendar", key: "calendar", exact: false },
+  { to: "/admin", key: "admin", exact: false },
 ] as const;
 
 export function MainMenu() {

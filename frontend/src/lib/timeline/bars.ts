@@ -1,12 +1,16 @@
 // What the timeline draws, as data: rows of nodes with a lane a GPU, and bars on them. Drawing is the page's.
+import type { MaintenanceWindow, Reservation } from "../../api/calendar";
 import type { Node, PlannedStart, TimelineRun } from "../../api/views";
 import { compareNames } from "../format";
+import { barOfReservation, barsOfWindow, type Calendar, LANES_A_RESERVATION, stacked } from "./slots";
 
 export type Row = {
   id: string;
   name: string;
   /** Not among the nodes that there are now. */
   gone: boolean;
+  /** No node: what is reserved in the pool, whichever GPUs it will be. */
+  reserved: boolean;
   lanes: number;
   /** Lanes of all rows before. */
   firstLane: number;
@@ -28,11 +32,13 @@ export type Bar = {
   teamId: string;
   kind: string;
   borrowed: boolean;
-  look: "held" | "planned";
+  look: "held" | "planned" | "reserved" | "maintenance";
   end: "plain" | "evicted" | "failed";
   evictionId: string | null;
   run: TimelineRun | null;
   planned: PlannedStart | null;
+  reservation: Reservation | null;
+  maintenance: MaintenanceWindow | null;
   gpus: number;
 };
 
@@ -50,6 +56,7 @@ export function pictureOf(
   planned: readonly PlannedStart[],
   locale: Locale,
   onlyUsed = false,
+  calendar: Calendar = { reservations: [], windows: [], reservedName: "" },
 ): Picture {
   const pieces: { piece: Piece; bar: Omit<Bar, "row" | "lane" | "lanes" | "part"> }[] = [];
   for (const run of runs) {
@@ -77,11 +84,13 @@ export function pictureOf(
       pieces.push({ piece, bar: barOfStart(start, from, member) });
     }
   }
+  const kept = stacked(calendar.reservations);
   const rows = rowsOf(
     nodes,
     pieces.map((one) => one.piece),
     locale,
     onlyUsed,
+    kept.length > 0 ? [reservedRow(calendar.reservedName, kept)] : [],
   );
   const rowAt = new Map(rows.map((row, index) => [row.id, index]));
   const bars: Bar[] = [];
@@ -96,6 +105,8 @@ export function pictureOf(
       bars.push({ ...bar, key: `${bar.key}/${first}`, row, lane: first, lanes: count, part });
     }
   }
+  for (const { reservation, at: place } of kept) bars.push(barOfReservation(reservation, place));
+  for (const window of calendar.windows) bars.push(...barsOfWindow(window, rows, rowAt));
   bars.sort((a, b) => a.row - b.row || a.from - b.from || a.lane - b.lane);
   const byRow: Bar[][] = rows.map(() => []);
   for (const bar of bars) byRow[bar.row]?.push(bar);
@@ -122,6 +133,8 @@ function barOfMember(run: TimelineRun, member: TimelineRun["members"][number]) {
     evictionId: left?.id ?? null,
     run,
     planned: null,
+    reservation: null,
+    maintenance: null,
     gpus: member.gpu_milli / 1000,
   };
 }
@@ -140,12 +153,20 @@ function barOfStart(start: PlannedStart, from: number, member: PlannedStart["mem
     evictionId: null,
     run: null,
     planned: start,
+    reservation: null,
+    maintenance: null,
     gpus: member.gpu_milli / 1000,
   };
 }
 
 /** The pool's nodes in the order of their names, and those of the past that are no longer there. */
-function rowsOf(nodes: readonly Made[], pieces: Piece[], locale: Locale, onlyUsed: boolean): Row[] {
+function rowsOf(
+  nodes: readonly Made[],
+  pieces: Piece[],
+  locale: Locale,
+  onlyUsed: boolean,
+  first: Omit<Row, "firstLane">[],
+): Row[] {
   const most = new Map<string, { name: string; lanes: number }>();
   for (const piece of pieces) {
     const lanes = Math.max(...piece.indices) + 1;
@@ -158,20 +179,29 @@ function rowsOf(nodes: readonly Made[], pieces: Piece[], locale: Locale, onlyUse
       id: node.id,
       name: node.name,
       gone: false,
+      reserved: false,
       lanes: Math.max(1, node.gpus.length, most.get(node.id)?.lanes ?? 0),
     }));
   const there = new Set(nodes.map((node) => node.id));
   const gone = [...most]
     .filter(([id]) => !there.has(id))
-    .map(([id, { name, lanes }]) => ({ id, name, gone: true, lanes }));
+    .map(([id, { name, lanes }]) => ({ id, name, gone: true, reserved: false, lanes }));
   const byName = (a: { name: string }, b: { name: string }) => compareNames(a.name, b.name, locale);
   let firstLane = 0;
-  return [...present.sort(byName), ...gone.sort(byName)].map((row) => {
+  return [...first, ...present.sort(byName), ...gone.sort(byName)].map((row) => {
     const placed = { ...row, firstLane };
     firstLane += row.lanes;
     return placed;
   });
 }
+
+const reservedRow = (name: string, kept: { at: number }[]) => ({
+  id: "reserved",
+  name,
+  gone: false,
+  reserved: true,
+  lanes: (Math.max(...kept.map((one) => one.at)) + 1) * LANES_A_RESERVATION,
+});
 
 /** Runs of neighbours among indices: [0, 1, 2, 5] → 0 + 3, 5 + 1. */
 export function stretches(indices: readonly number[]): { first: number; count: number }[] {
@@ -189,7 +219,7 @@ function stackShares(line: Bar[]) {
   const lanes = new Map<number, Bar[]>();
   for (const bar of line) {
     const size = bar.part.to - bar.part.from;
-    if (size >= 1) continue;
+    if (size >= 1 || bar.maintenance) continue;
     const beside = (lanes.get(bar.lane) ?? []).filter((other) => other.to > bar.from);
     let from = 0;
     for (const other of beside.sort((a, b) => a.part.from - b.part.from)) {

@@ -43,8 +43,13 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene): number {
   context.clip();
   drawGrid(context, scene);
   for (let row = shown.from; row < shown.to; row += 1) {
-    for (const bar of picture.byRow[row] ?? []) {
-      if (drawBar(context, scene, bar, hatch)) drawn += 1;
+    const bars = picture.byRow[row] ?? [];
+    for (const bar of bars) {
+      if (bar.look !== "maintenance" && drawBar(context, scene, bar, hatch)) drawn += 1;
+    }
+    // Over what runs there, so that it is seen.
+    for (const bar of bars) {
+      if (bar.look === "maintenance" && drawMaintenance(context, scene, bar)) drawn += 1;
     }
   }
   drawNow(context, scene);
@@ -77,7 +82,7 @@ function drawRows(context: CanvasRenderingContext2D, scene: Scene, shown: { from
     context.fillStyle = theme.quiet;
     context.font = `10px ${theme.font}`;
     context.textAlign = "right";
-    for (let lane = 0; lane < row.lanes; lane += 1) {
+    for (let lane = 0; lane < row.lanes && !row.reserved; lane += 1) {
       const y = top + (lane + 0.5) * geometry.lanePx;
       context.fillText(String(lane), geometry.namesPx - 6, y);
     }
@@ -130,6 +135,7 @@ function drawBar(context: CanvasRenderingContext2D, scene: Scene, bar: Bar, hatc
   if (!box) return false;
   const paint = scene.paintOf(bar);
   if (bar.look === "planned") drawPlanned(context, scene, bar, box, paint);
+  else if (bar.look === "reserved") drawReserved(context, scene, box, paint);
   else {
     context.fillStyle = paint.color;
     context.fillRect(box.left, box.top, box.width, box.height);
@@ -145,6 +151,54 @@ function drawBar(context: CanvasRenderingContext2D, scene: Scene, bar: Bar, hatc
   }
   drawEnd(context, scene, bar, box);
   drawText(context, scene, bar, box, paint);
+  return true;
+}
+
+/** Reserved: a double outline in the team's colour, empty inside. */
+function drawReserved(context: CanvasRenderingContext2D, { theme }: Scene, box: Box, paint: Paint) {
+  const width = Math.max(1, box.width - 1);
+  const height = Math.max(1, box.height - 1);
+  context.fillStyle = `${paint.color}22`;
+  context.fillRect(box.left, box.top, box.width, box.height);
+  context.strokeStyle = paint.color;
+  context.lineWidth = 3;
+  context.strokeRect(box.left + 1.5, box.top + 1.5, Math.max(1, width - 2), Math.max(1, height - 2));
+  context.strokeStyle = theme.ink;
+  context.lineWidth = 1;
+  context.strokeRect(box.left + 0.5, box.top + 0.5, width, height);
+}
+
+/** Maintenance: an outline with a cross over the node's whole row; what runs there stays visible. */
+function drawMaintenance(context: CanvasRenderingContext2D, scene: Scene, bar: Bar): boolean {
+  const box = boxOf(scene.picture, scene.geometry, bar, scene.now);
+  if (!box) return false;
+  const { theme } = scene;
+  const right = box.left + box.width - 1;
+  const bottom = box.top + box.height - 1;
+  context.strokeStyle = theme.ink;
+  context.lineWidth = 1.5;
+  context.setLineDash([6, 3]);
+  context.strokeRect(box.left + 0.5, box.top + 0.5, Math.max(1, box.width - 1), Math.max(1, box.height - 1));
+  context.setLineDash([]);
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(box.left, box.top);
+  context.lineTo(right, bottom);
+  context.moveTo(box.left, bottom);
+  context.lineTo(right, box.top);
+  context.stroke();
+  if (box.width >= NAME_FROM_PX && box.height >= TEXT_FROM_PX) {
+    const size = Math.min(11, Math.floor(box.height));
+    context.font = `${size}px ${theme.font}`;
+    context.textAlign = "left";
+    context.textBaseline = "middle";
+    const text = cutTo(scene.nameOf(bar), box.width - 6, size);
+    const middle = box.top + box.height / 2;
+    context.fillStyle = theme.card;
+    context.fillRect(box.left + 2, middle - size / 2 - 1, context.measureText(text).width + 4, size + 2);
+    context.fillStyle = theme.ink;
+    context.fillText(text, box.left + 4, middle);
+  }
   return true;
 }
 
@@ -203,7 +257,7 @@ function drawText(context: CanvasRenderingContext2D, scene: Scene, bar: Bar, box
   const text = cutTo(whole, box.width - 6, size);
   const x = box.left + 4;
   const y = box.top + Math.min(box.height, 24) / 2 + 0.5;
-  if (bar.borrowed || bar.look === "planned") {
+  if (bar.borrowed || bar.look !== "held") {
     // Hatching would cut through the letters.
     const width = Math.min(box.width - 4, context.measureText(text).width + 4);
     context.fillStyle = theme.card;

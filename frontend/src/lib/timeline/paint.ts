@@ -29,7 +29,8 @@ export function painterByTeam(bars: readonly Bar[], locale: "en" | "zh-CN"): Pai
   const teams = new Map<string, Named>();
   for (const bar of bars) {
     const job: MaskedJobRef | undefined = bar.run?.job ?? bar.planned?.job;
-    if (job && !teams.has(job.team.id)) teams.set(job.team.id, job.team);
+    const team = job?.team ?? bar.reservation?.team;
+    if (team && !teams.has(team.id)) teams.set(team.id, team);
   }
   const paints = new Map<string, Paint>();
   const legend = colorsOf([...teams.values()], locale).map(({ id, name, letter, color }) => {

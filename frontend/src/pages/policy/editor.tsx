@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Button, Input } from "antd";
+import { Button, Input, Segmented } from "antd";
 import { useId, useMemo, useState } from "react";
 import { askWhatIf, putPolicy } from "../../api/operations";
 import { Problem } from "../../api/problem";
@@ -13,11 +13,21 @@ import { useText } from "../../lib/use-text";
 import { touchesOthers } from "../../lib/what-if";
 import { isAdmin, useMe } from "../../session";
 import { Diff } from "./diff";
+import { PolicyForm } from "./policy-form";
 
-type Props = { inForce: PolicyInForce; start: string; onSaved: () => void };
+export const EDITOR_VIEWS = ["form", "text"] as const;
+export type EditorView = (typeof EDITOR_VIEWS)[number];
 
-/** The document as text. It is saved only after a dry run of exactly this text on the live state. */
-export function Editor({ inForce, start, onSaved }: Props) {
+type Props = {
+  inForce: PolicyInForce;
+  start: string;
+  view: EditorView;
+  onView: (view: EditorView) => void;
+  onSaved: () => void;
+};
+
+/** The document as a form, or as text for those who know it; both change the same. It is saved only after a dry run of exactly this text on the live state. */
+export function Editor({ inForce, start, view, onView, onSaved }: Props) {
   const { t, n } = useText();
   const id = useId();
   const me = useMe();
@@ -53,23 +63,41 @@ export function Editor({ inForce, start, onSaved }: Props) {
   const tried = dryRun.data !== undefined && !dryRun.error && dryRun.data.text === after;
   const admin = isAdmin(me.data);
   return (
-    <Section title={t("policy.document")} className="policy-editor">
+    <Section
+      title={t("policy.document")}
+      className="policy-editor"
+      extra={
+        <Segmented<EditorView>
+          aria-label={t("policy.edit_as")}
+          name="policy-view"
+          value={view}
+          options={EDITOR_VIEWS.map((value) => ({ value, label: t(`policy.as_${value}`) }))}
+          onChange={onView}
+        />
+      }
+    >
       <p className="quiet">
         {inForce.version === 0 ? t("rules.defaults") : t("rules.version", { version: n(inForce.version) })}{" "}
         {inForce.created_by && t("event.by", { who: inForce.created_by.display_name })}{" "}
         {inForce.created_at && <When at={inForce.created_at} />}
       </p>
-      <label htmlFor={id}>{t("policy.text")}</label>
-      <Input.TextArea
-        id={id}
-        className="code"
-        rows={20}
-        spellCheck={false}
-        readOnly={!admin}
-        value={text}
-        aria-invalid={document === null}
-        onChange={(event) => setText(event.target.value)}
-      />
+      {view === "form" && document ? (
+        <PolicyForm doc={document} onChange={(doc) => setText(textOf(doc))} readOnly={!admin} />
+      ) : (
+        <>
+          <label htmlFor={id}>{t("policy.text")}</label>
+          <Input.TextArea
+            id={id}
+            className="code"
+            rows={20}
+            spellCheck={false}
+            readOnly={!admin}
+            value={text}
+            aria-invalid={document === null}
+            onChange={(event) => setText(event.target.value)}
+          />
+        </>
+      )}
       {"message" in parsed && (
         <p className="bad-text" role="alert">
           {parsed.line === null

@@ -9,6 +9,8 @@ export function useBarName() {
   const { t } = useText();
   return useCallback(
     (bar: Bar) => {
+      if (bar.reservation) return t("timeline.reserved_for", { team: bar.reservation.team.name });
+      if (bar.maintenance) return bar.maintenance.note || t("timeline.mark.maintenance");
       const job = bar.run?.job ?? bar.planned?.job;
       return job?.name ?? t("timeline.foreign_job_of", { team: job?.team.name ?? "" });
     },
@@ -19,8 +21,27 @@ export function useBarName() {
 /** What a bar says, line by line: for the card, and for those who hear it. */
 export function barText(bar: Bar, picture: Picture, text: Text): string[] {
   const { t, n, word, dateTime, duration, sentence } = text;
-  const job = bar.run?.job ?? bar.planned?.job;
   const iso = (ms: number) => new Date(ms).toISOString();
+  const slot = bar.reservation ?? bar.maintenance;
+  if (slot) {
+    const span = {
+      from: dateTime(slot.starts_at),
+      to: dateTime(slot.ends_at),
+      duration: duration((bar.to - bar.from) / 1000),
+    };
+    return [
+      bar.reservation
+        ? t("timeline.reserved_for", { team: bar.reservation.team.name })
+        : t("timeline.maintenance_of", { node: picture.rows[bar.row]?.name ?? "" }),
+      ...(bar.reservation
+        ? [t("timeline.reserved_gpus", { gpus: n(bar.gpus), pool: bar.reservation.pool.slug })]
+        : []),
+      t("timeline.card_span", span),
+      ...(slot.note ? [slot.note] : []),
+      t("event.by", { who: slot.created_by.display_name }),
+    ];
+  }
+  const job = bar.run?.job ?? bar.planned?.job;
   const node = picture.rows[bar.row]?.name ?? "";
   const indices = Array.from({ length: bar.lanes }, (_, at) => bar.lane + at).join(" ");
   const lines = [

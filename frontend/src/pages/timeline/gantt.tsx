@@ -88,6 +88,7 @@ export function Gantt({ picture, painter, view: given, now, size, onView }: Prop
   }, [picture, painter, geometry, view, width, height, namesPx, now, theme, tickLabel, nameOf, t]);
 
   const open = (bar: Bar | null | undefined) => {
+    if (bar?.reservation || bar?.maintenance) return void navigate({ to: "/calendar" });
     const id = bar?.run?.job.id ?? bar?.planned?.job.id;
     if (id) void navigate({ to: "/jobs/$id", params: { id } });
   };

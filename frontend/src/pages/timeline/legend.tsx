@@ -55,6 +55,19 @@ export function Legend({ painter }: { painter: Painter }) {
         </svg>
         {t("timeline.mark.planned")}
       </li>
+      <li>
+        <svg width="24" height="14" aria-hidden="true">
+          <rect x="1.5" y="1.5" width="21" height="11" className="outline reserved" />
+        </svg>
+        {t("timeline.mark.reserved")}
+      </li>
+      <li>
+        <svg width="24" height="14" aria-hidden="true">
+          <path d="M0 0l24 14M0 14L24 0" className="outline" />
+          <rect x="0.5" y="0.5" width="23" height="13" className="outline maintenance" />
+        </svg>
+        {t("timeline.mark.maintenance")}
+      </li>
     </ul>
   );
 }

@@ -5,6 +5,7 @@ import { useId } from "react";
 import { listQueues } from "../../api/operations";
 import { KINDS } from "../../api/views";
 import { Choose, ChoosePool, ChooseTeam, ChooseWord } from "../../components/choose";
+import { localText } from "../../lib/moment";
 import { LANES_PX, type RowSize } from "../../lib/timeline/find";
 import { PAINTS, type PaintBy } from "../../lib/timeline/paint";
 import { pan, spanOf, type View, viewOf, WINDOWS, type Window, zoom } from "../../lib/timeline/view";
@@ -154,6 +155,3 @@ function Custom({ view, setView }: Pick<Props, "view" | "setView">) {
     </span>
   );
 }
-
-const localText = (ms: number) =>
-  new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

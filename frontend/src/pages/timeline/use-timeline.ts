@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
+import { listReservations, listWindows } from "../../api/calendar";
 import { listNodes, listPlannedStarts, listRunsOver, type RunFilter } from "../../api/operations";
 import type { TimelineRun } from "../../api/views";
 import { latestMoment, newerOf } from "../../lib/timeline/merge";
@@ -53,9 +54,20 @@ export function useTimeline(filter: Filter, view: View, now: number) {
     queryFn: () => listNodes({ pool: filter.pool }),
     refetchInterval: 60_000,
   });
+  const { pool, team } = filter;
+  const reservations = useQuery({
+    queryKey: ["reservations", pool, team ?? "", from, to],
+    queryFn: () => listReservations({ pool, team, from, to }),
+    placeholderData: keepPreviousData,
+  });
+  const windows = useQuery({
+    queryKey: ["maintenance-windows", pool, from, to],
+    queryFn: () => listWindows({ pool, from, to }),
+    placeholderData: keepPreviousData,
+  });
   const runs: TimelineRun[] = useMemo(
     () => newerOf(span.data?.items ?? [], live.data?.items ?? []),
     [span.data, live.data],
   );
-  return { span, live, planned, nodes, runs, spanMs: spanOf(range) };
+  return { span, live, planned, nodes, reservations, windows, runs, spanMs: spanOf(range) };
 }
