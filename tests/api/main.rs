@@ -2,6 +2,7 @@
 //!
 //! A test is a sentence and its data; what all share is in `reeve_tests`.
 
+mod approvals;
 mod calendar;
 mod gather;
 mod history;

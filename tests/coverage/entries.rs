@@ -55,37 +55,37 @@ fn fresh() -> String {
 }
 
 impl Entry {
-    fn new(by: By, allowed: Client) -> Self {
+    pub(crate) fn new(by: By, allowed: Client) -> Self {
         Self { by, allowed, path: Vec::new(), query: "", body: None, if_match: None, quiet: false }
     }
 
-    fn at(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn at(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.path.push((name, value.into()));
         self
     }
 
-    fn body(mut self, body: Value) -> Self {
+    pub(crate) fn body(mut self, body: Value) -> Self {
         self.body = Some(body);
         self
     }
 
-    fn tag(mut self, tag: impl Into<String>) -> Self {
+    pub(crate) fn tag(mut self, tag: impl Into<String>) -> Self {
         self.if_match = Some(tag.into());
         self
     }
 
-    fn query(mut self, query: &'static str) -> Self {
+    pub(crate) fn query(mut self, query: &'static str) -> Self {
         self.query = query;
         self
     }
 
-    fn quiet(mut self) -> Self {
+    pub(crate) fn quiet(mut self) -> Self {
         self.quiet = true;
         self
     }
 }
 
-const fn not(who: &'static str, status: u16) -> By {
+pub(crate) const fn not(who: &'static str, status: u16) -> By {
     By::NotBy { who, status }
 }
 
@@ -98,6 +98,9 @@ pub(crate) async fn entry(app: &TestApp, id: &str) -> Option<Entry> {
         return Some(entry);
     }
     if let Some(entry) = jobs(app, id).await {
+        return Some(entry);
+    }
+    if let Some(entry) = crate::approvals::entry(app, id).await {
         return Some(entry);
     }
     agents(app, id).await
@@ -327,7 +330,7 @@ async fn tag(app: &TestApp, node: &str) -> String {
     app.admin().get(&format!("/nodes/{node}")).await.expect(200).header("etag").to_owned()
 }
 
-async fn submitted(app: &TestApp) -> String {
+pub(crate) async fn submitted(app: &TestApp) -> String {
     text(&app.submit("a-member", "team-a", json!({})).await["id"]).to_owned()
 }
 

@@ -7,6 +7,7 @@
     reason = "tables of operations are as long as the API"
 )]
 
+mod approvals;
 mod document;
 mod entries;
 

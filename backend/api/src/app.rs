@@ -146,5 +146,6 @@ fn subject(resource: &Resource) -> (&'static str, Option<Uuid>, Option<reeve_cor
         Resource::Team(team) => ("team", Some(team.0), Some(*team)),
         Resource::Quota { team, .. } => ("quota", Some(team.0), Some(*team)),
         Resource::Job { team, .. } => ("job", None, Some(*team)),
+        Resource::Escalation { team, .. } => ("escalation", None, Some(*team)),
     }
 }

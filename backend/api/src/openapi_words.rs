@@ -4,6 +4,7 @@
 
 use crate::routes::overview::needs::NeedKind;
 use reeve_core::access::{PlatformRole, Role};
+use reeve_core::approval::{AsksFor, BudgetStanding, EscalationState, ReviewOutcome, Scope, StepDecision};
 use reeve_core::eviction::{EvictionCause, EvictionOutcome, ReclaimState};
 use reeve_core::job::{CheckpointMode, JobState, MemberState, RunState};
 use reeve_core::kind::Kind;
@@ -36,9 +37,10 @@ fn words() -> Vec<Words> {
     let mut words = words! {
         JobState: ("JobView", "state"), ("ExplainView", "state"), ("InLineView", "state");
         Kind: ("JobView", "kind"), ("TimelineRun", "kind"), ("PlannedStartView", "kind"), ("SubmitJob", "kind"), ("QueueView", "allowed_kinds"), ("CreateQueue", "allowed_kinds"),
-            ("EditQueue", "allowed_kinds");
+            ("EditQueue", "allowed_kinds"), ("EscalationView", "kinds"), ("RequestEscalation", "kinds");
         PriorityClass: ("JobView", "priority_class"), ("TimelineRun", "priority_class"),
-            ("PlannedStartView", "priority_class"), ("SubmitJob", "priority"), ("InLineView", "priority_class");
+            ("PlannedStartView", "priority_class"), ("SubmitJob", "priority"), ("InLineView", "priority_class"), ("JobView", "raised_to"),
+            ("TermsView", "level"), ("RequestEscalation", "level"), ("Approve", "level");
         CheckpointMode: ("JobView", "checkpoint"), ("SubmitJob", "checkpoint");
         ReasonCode: ("ReasonView", "code"), ("ObstacleView", "code"), ("InLineView", "reason_code");
         EvictionCause: ("EvictionView", "cause"), ("TimelineEviction", "cause");
@@ -52,10 +54,16 @@ fn words() -> Vec<Words> {
         PoolMode: ("PoolView", "mode");
         QueueOrder: ("QueueView", "order"), ("CreateQueue", "order"), ("EditQueue", "order");
         QueueState: ("QueueView", "state"), ("CreateQueue", "state"), ("EditQueue", "state");
-        Role: ("MembershipView", "role"), ("MemberView", "role"), ("TeamView", "my_roles");
+        Role: ("MembershipView", "role"), ("MemberView", "role"), ("TeamView", "my_roles"), ("SeatView", "role");
         PlatformRole: ("MeView", "platform_roles"), ("UserView", "platform_roles"), ("CreateUser", "platform_roles"),
-            ("EditUser", "platform_roles");
+            ("EditUser", "platform_roles"), ("SeatView", "platform_role");
         NeedKind: ("Need", "type");
+        AsksFor: ("EscalationView", "asks_for"), ("RequestEscalation", "asks_for");
+        EscalationState: ("EscalationView", "state");
+        Scope: ("EscalationView", "scope"), ("RequestEscalation", "scope");
+        StepDecision: ("StepView", "decision");
+        ReviewOutcome: ("ReviewView", "outcome"), ("Review", "outcome");
+        BudgetStanding: ("CostView", "standing");
     };
     // A run leaves because it is evicted, or for another reason.
     let evicted = EvictionCause::ALL.iter().map(|one| one.as_str());

@@ -95,6 +95,16 @@ text_enum! {
         MaintenanceWindowRead = "maintenance_window.read",
         MaintenanceWindowCreate = "maintenance_window.create",
         MaintenanceWindowDelete = "maintenance_window.delete",
+        EscalationRead = "escalation.read",
+        EscalationRequest = "escalation.request",
+        EscalationComment = "escalation.comment",
+        EscalationWithdraw = "escalation.withdraw",
+        /// Approve, deny, hand over.
+        EscalationDecide = "escalation.decide",
+        EscalationRevoke = "escalation.revoke",
+        EscalationReview = "escalation.review",
+        PriorityBudgetRead = "priority_budget.read",
+        PriorityBudgetEdit = "priority_budget.edit",
         OverviewRead = "overview.read",
         EventRead = "event.read",
         WhatIf = "what_if",
@@ -114,6 +124,9 @@ pub enum Resource {
     Quota { team: TeamId, parent: Option<TeamId> },
     /// A job, or anything that tells about it: runs, logs, explanation.
     Job { team: TeamId, owner: UserId },
+    /// A request for more than the rules give, and whether the actor has a seat at it: at one of its steps, or its
+    /// review.
+    Escalation { team: TeamId, requester: UserId, seated: bool },
 }
 
 /// Who asks.
@@ -229,12 +242,20 @@ pub const fn scope_for(action: Action) -> Scope {
         | A::PolicyRead
         | A::ReservationRead
         | A::MaintenanceWindowRead
+        | A::EscalationRead
+        | A::PriorityBudgetRead
         | A::OverviewRead
         | A::EventRead
         | A::WhatIf => Scope::Read,
-        A::ProfileEdit | A::JobSubmit | A::JobCancel | A::JobHold | A::JobRelease | A::JobRequeue => {
-            Scope::Write
-        }
+        A::EscalationRequest
+        | A::EscalationComment
+        | A::EscalationWithdraw
+        | A::ProfileEdit
+        | A::JobSubmit
+        | A::JobCancel
+        | A::JobHold
+        | A::JobRelease
+        | A::JobRequeue => Scope::Write,
         A::TokenCreate
         | A::TokenRevoke
         | A::UserCreate
@@ -260,6 +281,10 @@ pub const fn scope_for(action: Action) -> Scope {
         | A::ReservationDelete
         | A::MaintenanceWindowCreate
         | A::MaintenanceWindowDelete
+        | A::EscalationDecide
+        | A::EscalationRevoke
+        | A::EscalationReview
+        | A::PriorityBudgetEdit
         | A::PolicyEdit => Scope::Admin,
     }
 }
@@ -309,6 +334,18 @@ fn by_role(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
         A::QuotaEdit => open_or_forbidden(hands_out(actor, resource)),
         A::JobSubmit => open_or_forbidden(submits(actor, resource)),
         A::JobRead => reads(actor, resource),
+        A::EscalationRequest => open_or_forbidden(submits(actor, resource) || approves(actor, resource)),
+        A::EscalationRead
+        | A::EscalationComment
+        | A::EscalationWithdraw
+        | A::EscalationDecide
+        | A::EscalationRevoke
+        | A::EscalationReview => takes_part(actor, resource),
+        A::PriorityBudgetRead => reads(actor, resource),
+        A::PriorityBudgetEdit => {
+            let finance = actor.platform_roles.contains(&PlatformRole::Finance);
+            open_or_forbidden(actor.is_admin() || finance)
+        }
         A::JobCancel | A::JobHold | A::JobRelease | A::JobRequeue => acts_on_job(actor, resource),
     }
 }
@@ -334,14 +371,28 @@ fn reads(actor: &Actor, resource: &Resource) -> Verdict {
         Resource::Team(team) | Resource::Quota { team, .. } => open_or_forbidden(actor.reads_team(*team)),
         Resource::Job { team, .. } if actor.reads_team(*team) => Verdict::Allowed,
         Resource::Job { .. } => Verdict::Hidden,
+        Resource::Escalation { .. } => takes_part(actor, resource),
+    }
+}
+
+/// Whoever reads the team, asked for it, or has a seat at it. What each may do then is the case's own rule
+/// ([`crate::approval::Case`]), which names why not. Lists are cut to these.
+fn takes_part(actor: &Actor, resource: &Resource) -> Verdict {
+    match resource {
+        Resource::Escalation { team, requester, seated } => {
+            let knows = *seated || *requester == actor.id || actor.reads_team(*team);
+            if knows { Verdict::Allowed } else { Verdict::Hidden }
+        }
+        _ => Verdict::Allowed,
     }
 }
 
 fn leads(actor: &Actor, resource: &Resource) -> bool {
     match resource {
-        Resource::Team(team) | Resource::Quota { team, .. } | Resource::Job { team, .. } => {
-            actor.is_admin() || actor.has(*team, Role::Lead)
-        }
+        Resource::Team(team)
+        | Resource::Quota { team, .. }
+        | Resource::Job { team, .. }
+        | Resource::Escalation { team, .. } => actor.is_admin() || actor.has(*team, Role::Lead),
         Resource::Installation | Resource::Account(_) => actor.is_admin(),
     }
 }
@@ -355,11 +406,18 @@ fn hands_out(actor: &Actor, resource: &Resource) -> bool {
 
 fn submits(actor: &Actor, resource: &Resource) -> bool {
     match resource {
-        Resource::Team(team) | Resource::Quota { team, .. } | Resource::Job { team, .. } => {
+        Resource::Team(team)
+        | Resource::Quota { team, .. }
+        | Resource::Job { team, .. }
+        | Resource::Escalation { team, .. } => {
             actor.is_admin() || actor.has(*team, Role::Member) || actor.has(*team, Role::Lead)
         }
         Resource::Installation | Resource::Account(_) => false,
     }
+}
+
+fn approves(actor: &Actor, resource: &Resource) -> bool {
+    matches!(resource, Resource::Team(team) if actor.has(*team, Role::Approver))
 }
 
 fn acts_on_job(actor: &Actor, resource: &Resource) -> Verdict {

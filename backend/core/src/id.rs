@@ -73,6 +73,8 @@ ids! {
     ReservationId,
     /// A time in which nodes take no work.
     MaintenanceWindowId,
+    /// A request for more than the rules give.
+    EscalationId,
     /// An audit event.
     EventId,
     /// Anything else that has a row: tokens, sessions, credentials.

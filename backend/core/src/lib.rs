@@ -4,6 +4,7 @@
 //! clock outside [`clock::SystemClock`], to draw random numbers, and to be async.
 
 pub mod access;
+pub mod approval;
 pub mod clock;
 pub mod eviction;
 pub mod fair_share;

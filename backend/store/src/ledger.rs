@@ -8,8 +8,8 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-/// Makes the open intervals of these runs equal to what their members hold now: closes what differs, opens what is
-/// missing. A clock behind the interval's start closes it at its start.
+/// Makes the open intervals of these runs equal to what their members hold now, under the class that counts now: closes
+/// what differs, opens what is missing. A clock behind the interval's start closes it at its start.
 pub(crate) async fn settle(
     connection: &mut PgConnection,
     runs: &[Uuid],
@@ -18,9 +18,11 @@ pub(crate) async fn settle(
     sqlx::query!(
         "update usage_intervals u set ended_at = greatest($2, u.started_at)
          where u.run_id = any($1) and u.ended_at is null
-           and u.gpu_milli <> coalesce((select sum(h.milli) from members m
-                join member_gpus h on h.run_id = m.run_id and h.member = m.member
-                where m.run_id = u.run_id and m.released_at is null), 0)",
+           and (u.gpu_milli <> coalesce((select sum(h.milli) from members m
+                  join member_gpus h on h.run_id = m.run_id and h.member = m.member
+                  where m.run_id = u.run_id and m.released_at is null), 0)
+                or u.priority_class <> (select effective_class(j.id, j.priority_class, j.team_id, j.queue_id, j.kind, $2)
+                                        from jobs j where j.id = u.job_id))",
         runs,
         now
     )
@@ -28,7 +30,8 @@ pub(crate) async fn settle(
     .await?;
     sqlx::query!(
         "insert into usage_intervals (id, run_id, job_id, team_id, pool_id, kind, priority_class, gpu_milli, started_at)
-         select gen_random_uuid(), r.id, j.id, j.team_id, r.pool_id, j.kind, j.priority_class, held.milli, $2
+         select gen_random_uuid(), r.id, j.id, j.team_id, r.pool_id, j.kind,
+                effective_class(j.id, j.priority_class, j.team_id, j.queue_id, j.kind, $2), held.milli, $2
          from runs r join jobs j on j.id = r.job_id
          join lateral (select sum(h.milli)::bigint as milli from members m
                        join member_gpus h on h.run_id = m.run_id and h.member = m.member

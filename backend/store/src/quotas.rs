@@ -8,6 +8,7 @@ use crate::write_tx::{NewEvent, WriteTx};
 use chrono::{DateTime, Utc};
 use reeve_core::id::{PoolId, TeamId};
 use reeve_core::quota::{ParentQuota, Standing};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -34,7 +35,7 @@ pub struct Quota {
 }
 
 /// The editable part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuotaTerms {
     pub guaranteed_gpus: i32,
     pub borrow_limit_gpus: Option<i32>,
@@ -265,7 +266,7 @@ pub async fn delete(tx: &mut WriteTx, quota: &Quota) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn terms_of(quota: &Quota) -> QuotaTerms {
+pub(crate) fn terms_of(quota: &Quota) -> QuotaTerms {
     QuotaTerms {
         guaranteed_gpus: quota.guaranteed_gpus,
         borrow_limit_gpus: quota.borrow_limit_gpus,

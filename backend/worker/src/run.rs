@@ -2,7 +2,7 @@
 //! and a database that comes back finds them all at work.
 
 use crate::schedule::{Scheduler, Ticked};
-use crate::{expire, reap, seal};
+use crate::{approvals, expire, reap, seal};
 use chrono::{DateTime, TimeDelta, Utc};
 use rand::Rng;
 use reeve_core::clock::SharedClock;
@@ -20,6 +20,7 @@ pub struct Rhythm {
     pub seal: Duration,
     pub reap: Duration,
     pub expire: Duration,
+    pub approvals: Duration,
     /// Beyond a lease's end, before its node is declared lost.
     pub lease_margin: TimeDelta,
 }
@@ -31,6 +32,7 @@ impl Default for Rhythm {
             seal: Duration::from_millis(500),
             reap: Duration::from_secs(2),
             expire: Duration::from_secs(300),
+            approvals: Duration::from_secs(1),
             lease_margin: TimeDelta::seconds(30),
         }
     }
@@ -44,6 +46,7 @@ pub async fn run_all(store: Store, clock: SharedClock, rhythm: Rhythm, cancel: C
         seal_loop(&store, &clock, rhythm, &cancel),
         reap_loop(&store, &clock, rhythm, &cancel),
         expire_loop(&store, &clock, rhythm, &cancel),
+        approvals_loop(&store, &clock, rhythm, &cancel),
     );
 }
 
@@ -211,6 +214,22 @@ async fn expire_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel:
                 wait(pause, cancel).await;
             }
             Err(error) => back_off.pause("expire", &error, cancel).await,
+        }
+    }
+}
+
+async fn approvals_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &CancellationToken) {
+    let (mut back_off, mut beat) = (BackOff::new(), Beat::new("approvals"));
+    while !cancel.is_cancelled() {
+        let now = clock.now();
+        match approvals::step(store, now).await {
+            Ok(moved) => {
+                back_off.reset();
+                beat.after_step(store, now).await;
+                let pause = if moved.again { Duration::from_millis(100) } else { rhythm.approvals };
+                wait(pause, cancel).await;
+            }
+            Err(error) => back_off.pause("approvals", &error, cancel).await,
         }
     }
 }

@@ -46,6 +46,11 @@ problem_codes! {
     RefreshReused = "refresh_reused", 401, "This refresh token was used before", "The whole session was ended, because somebody else may hold the token. Sign in again.";
     Forbidden = "forbidden", 403, "Not allowed", "Your roles or your token's scopes don't include this. Ask a lead of the team or an administrator.";
     ForeignOrigin = "foreign_origin", 403, "The request comes from another site", "Requests that change something with a browser session must come from Reeve's own pages. Programs use a token instead.";
+    EscalationOwnRequest = "escalation_own_request", 403, "Whoever asked does not decide", "Somebody else of the step has to approve, deny, delegate or review it; GET /escalations/{id} names who may.";
+    EscalationSamePerson = "escalation_same_person", 403, "Each step needs another person", "You approved an earlier step. Somebody else of this step has to decide it.";
+    EscalationNotApprover = "escalation_not_approver", 403, "Not yours to decide", "The steps of the escalation name the roles that decide; yours are none of them now.";
+    EscalationNotYours = "escalation_not_yours", 403, "Not yours to end or renew", "Requests are withdrawn by whoever asked, and revoked by them, the team's leads, its approvers or an administrator.";
+    BreakGlassRefused = "break_glass_refused", 403, "No emergency for you", "The policy names who may activate without approval. Ask for approval instead: leave break_glass out.";
     NotFound = "not_found", 404, "Not found", "Check the address and the id. What you may not see also answers so.";
     MethodNotAllowed = "method_not_allowed", 405, "This address has no such method", "See the `Allow` header and /api/docs.";
     Timeout = "timeout", 503, "It took too long", "Nothing was changed, or the change is complete: repeat with the same Idempotency-Key.";
@@ -67,7 +72,11 @@ problem_codes! {
     QuotaAboveParent = "quota_above_parent", 422, "The guarantee is above the parent's", "`params` has the parent, its guarantee and what is left. Set at most that, or raise the parent first.";
     GuaranteeSumAboveParent = "guarantee_sum_above_parent", 422, "The children would be guaranteed more than their parent", "`params` has what is left. Set at most that, lower a sibling, or raise the parent first.";
     GuaranteeBelowChildren = "guarantee_below_children", 422, "The guarantee is below the children's", "Lower the guarantees of the teams below first.";
-    PriorityAboveCeiling = "priority_above_ceiling", 422, "The priority class is above the ceiling for this kind", "Submit with at most the ceiling that `detail` names; ask for an escalation of the job to go higher.";
+    PriorityAboveCeiling = "priority_above_ceiling", 422, "The priority class is above the ceiling for this kind", "Submit with at most the ceiling that `detail` names, and ask for an escalation of the job to go higher: POST /api/v1/escalations, or `reeve escalate`. While an escalation of the team is active, its jobs may be submitted up to its level.";
+    EscalationState = "escalation_state", 409, "The escalation does not stand where this is possible", "`params.state` says where it stands. Read it again.";
+    EscalationOpen = "escalation_open", 409, "A request for the same thing is open", "Wait until it is decided, or withdraw it and ask anew.";
+    EscalationLarger = "escalation_larger", 422, "More than is asked for", "Approvers grant what is asked or less; `errors` names the field.";
+    EscalationNeedless = "escalation_needless", 422, "It is so already", "Ask for more than what holds now; `detail` says what that is.";
     JobIsFinal = "job_is_final", 409, "The job has ended", "Nothing can be done to an ended job but to requeue it.";
     JobNotQueued = "job_not_queued", 409, "The job does not wait", "Only a waiting job can be held or released.";
     JobNotRequeueable = "job_not_requeueable", 409, "The job cannot be requeued now", "It waits already, is leaving, or was submitted with requeue false.";

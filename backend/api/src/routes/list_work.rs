@@ -1,8 +1,8 @@
 //! The routes of work and of what it shares: nodes, quotas, queues, jobs, loans and their recall, agents.
 
 use super::{
-    agent, evictions, jobs, join_tokens, loans, maintenance_windows, nodes, planned_starts, queues, quotas,
-    reclaims, reservations, runs,
+    agent, approvals, escalations, evictions, jobs, join_tokens, loans, maintenance_windows, nodes,
+    planned_starts, priority_budgets, queues, quotas, reclaims, reservations, runs,
 };
 use crate::app::AppState;
 use axum::extract::DefaultBodyLimit;
@@ -19,6 +19,7 @@ pub(super) fn short() -> OpenApiRouter<AppState> {
         .merge(queue_routes())
         .merge(sharing_routes())
         .merge(calendar_routes())
+        .merge(approval_routes())
         .merge(job_routes())
         .merge(agent_routes())
 }
@@ -64,6 +65,25 @@ fn calendar_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(reservations::delete::delete))
         .routes(routes!(maintenance_windows::list::list, maintenance_windows::create::create))
         .routes(routes!(maintenance_windows::delete::delete))
+}
+
+fn approval_routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(escalations::list::list, escalations::request::request))
+        .routes(routes!(escalations::preview_request::preview_request))
+        .routes(routes!(escalations::show::show))
+        .routes(routes!(escalations::preview::preview))
+        .routes(routes!(escalations::comments::comments, escalations::comment::comment))
+        .routes(routes!(escalations::approve::approve))
+        .routes(routes!(escalations::deny::deny))
+        .routes(routes!(escalations::withdraw::withdraw))
+        .routes(routes!(escalations::revoke::revoke))
+        .routes(routes!(escalations::renew::renew))
+        .routes(routes!(escalations::delegate::delegate))
+        .routes(routes!(escalations::review::review))
+        .routes(routes!(approvals::list::list))
+        .routes(routes!(priority_budgets::list::list))
+        .routes(routes!(priority_budgets::put::put, priority_budgets::delete::delete))
 }
 
 fn job_routes() -> OpenApiRouter<AppState> {

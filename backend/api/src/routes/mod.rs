@@ -1,7 +1,9 @@
 //! The one list of routes. The folder listing is the table of contents: a resource a folder, a verb a file.
 
 mod agent;
+mod approvals;
 mod auth;
+mod escalations;
 mod events;
 mod evictions;
 mod health;
@@ -19,6 +21,7 @@ pub(crate) mod overview;
 mod planned_starts;
 mod policy;
 pub(crate) mod pools;
+mod priority_budgets;
 mod queues;
 mod quotas;
 mod reclaims;

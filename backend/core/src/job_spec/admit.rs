@@ -63,15 +63,22 @@ pub fn queue_takes(queue: &QueueRules, kind: Kind) -> Result<(), Fault> {
     }
 }
 
-/// The class that the job gets at its place: the one asked for, or the kind's default there (product rule 4.1).
+/// The class that the job gets at its place: the one asked for, or the kind's default there (product rule 4.1). Above the
+/// ceiling, and up to what an active escalation of its team gives (`raised`), it gets the ceiling: the rest is the
+/// escalation's, and goes with it.
 ///
 /// # Errors
 /// The fault of a class above the ceiling, with who set that ceiling and how to ask for more.
-pub fn priority_class(spec: &JobSpec, policy: &Policy, place: Place<'_>) -> Result<PriorityClass, Fault> {
+pub fn priority_class(
+    spec: &JobSpec,
+    policy: &Policy,
+    place: Place<'_>,
+    raised: Option<PriorityClass>,
+) -> Result<PriorityClass, Fault> {
     let rules = policy.effective_rules(spec.kind, place);
     let Some(class) = spec.priority else { return Ok(rules.default_priority.value) };
-    if class <= rules.ceiling.value {
-        return Ok(class);
+    if class <= rules.ceiling.value || Some(class) <= raised {
+        return Ok(class.min(rules.ceiling.value));
     }
     let whose = match rules.ceiling.from {
         Origin::Queue(slug) => format!(" of queue {slug}"),
@@ -83,7 +90,8 @@ pub fn priority_class(spec: &JobSpec, policy: &Policy, place: Place<'_>) -> Resu
         "priority_above_ceiling",
         format!(
             "{class} is above the ceiling for {} jobs{whose}, which is {}: submit with at most that, and ask for an \
-             escalation of the job to go higher",
+             escalation of the job (`reeve escalate JOB --level {class} --for 2h --reason …`, or POST \
+             /api/v1/escalations), or of the team beforehand",
             spec.kind, rules.ceiling.value
         ),
     ))
@@ -239,7 +247,7 @@ mod tests {
         let policy: Policy = serde_json::from_value(document).expect("a policy");
         let class = |asked: Option<PriorityClass>, queue: &str, teams: &[&str]| {
             let spec = JobSpec { priority: asked, ..spec(1, 1) };
-            priority_class(&spec, &policy, Place { queue: Some(queue), teams })
+            priority_class(&spec, &policy, Place { queue: Some(queue), teams }, None)
         };
         let (high, normal) = (PriorityClass::High, PriorityClass::Normal);
         assert_eq!(class(None, "other", &["elsewhere"]), Ok(normal));
@@ -251,6 +259,11 @@ mod tests {
             fault.detail.contains("of team lab, which is low") && fault.detail.contains("escalation"),
             "{fault:?}"
         );
+        let spec = JobSpec { priority: Some(high), ..spec(1, 1) };
+        let place = Place { queue: Some("other"), teams: &["below", "lab"] };
+        let raised = |to: PriorityClass| priority_class(&spec, &policy, place, Some(to));
+        assert_eq!(raised(high), Ok(PriorityClass::Low), "what is above the ceiling is the escalation's");
+        assert_eq!(raised(normal).expect_err("above it").code, "priority_above_ceiling");
         let fault = class(Some(PriorityClass::Critical), "other", &["elsewhere"]).expect_err("above it too");
         assert!(fault.detail.contains("training jobs, which is normal"), "{fault:?}");
     }

@@ -2,6 +2,7 @@
 //!
 //! It only says what is wanted; who obeys is the planner's business.
 
+use super::approvals::ApprovalPolicy;
 use super::kind_rules::KindRules;
 use super::layers::KindOverrides;
 use crate::kind::Kind;
@@ -53,6 +54,8 @@ pub struct Policy {
     pub nomination_timeout_secs: i64,
     pub max_evictions_per_job_per_day: u32,
     pub kinds: BTreeMap<Kind, KindRules>,
+    /// Who approves what goes beyond the rules.
+    pub approvals: ApprovalPolicy,
     /// Teams' own rules, by slug; they hold for the teams below too.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub team_rules: BTreeMap<String, KindOverrides>,
@@ -151,6 +154,7 @@ impl Default for Policy {
             nomination_timeout_secs: 900,
             max_evictions_per_job_per_day: 3,
             kinds: Kind::ALL.iter().map(|&kind| (kind, KindRules::default_for(kind))).collect(),
+            approvals: ApprovalPolicy::default(),
             team_rules: BTreeMap::new(),
             queue_rules: BTreeMap::new(),
         }

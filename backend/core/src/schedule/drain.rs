@@ -109,7 +109,7 @@ pub(super) fn drain_quotas(state: &mut State<'_, '_>, draft: &mut Draft) {
 
 fn last_surplus(state: &State<'_, '_>, job: usize) -> Option<Unit> {
     let row = &state.problem.jobs[job];
-    if row.surplus_never_evicted {
+    if row.surplus_never_evicted || row.job.never_evict {
         return None;
     }
     let base = row.job.min_replicas.max(1) as usize;

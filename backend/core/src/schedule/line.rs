@@ -40,6 +40,7 @@ struct Alike<'a> {
     queue: Option<usize>,
     team: Option<usize>,
     priority: i32,
+    team_priority: i32,
     class: usize,
     kind: Kind,
     pools: &'a [usize],
@@ -180,7 +181,7 @@ fn in_order(problem: &Problem<'_>) -> Vec<usize> {
     type Place = (Option<usize>, Reverse<i32>, DateTime<Utc>, usize);
     let rows = problem.jobs.iter().enumerate().filter(|(_, row)| row.job.is_pending());
     let place = |(job, row): (usize, &super::problem::JobRow<'_>)| {
-        (row.queue, Reverse(row.priority), row.submitted_at, job)
+        (row.queue, Reverse(row.team_priority), row.submitted_at, job)
     };
     let mut places: Vec<Place> = rows.map(place).collect();
     places.sort_unstable();
@@ -194,6 +195,7 @@ fn alike<'p>(problem: &'p Problem<'_>, job: usize) -> Alike<'p> {
         queue: row.queue,
         team: row.team,
         priority: row.priority,
+        team_priority: row.team_priority,
         class: row.class,
         kind: row.job.kind,
         pools: &row.pools,

@@ -29,13 +29,23 @@ struct Turn {
     job: usize,
 }
 
+/// Against other teams' jobs.
 fn turn(state: &State<'_, '_>, job: usize) -> Turn {
+    turn_at(state, job, state.problem.jobs[job].priority)
+}
+
+/// Among the lines of its own team, where a raised priority may count only there.
+fn turn_in_team(state: &State<'_, '_>, job: usize) -> Turn {
+    turn_at(state, job, state.problem.jobs[job].team_priority)
+}
+
+fn turn_at(state: &State<'_, '_>, job: usize, priority: i32) -> Turn {
     let row = &state.problem.jobs[job];
     let level = row.pools.iter().filter_map(|&pool| state.inside(job, pool)).min().unwrap_or(usize::MAX);
     let class = if level == 0 {
-        row.priority
+        priority
     } else if state.problem.snapshot.policy.surplus_order == SurplusOrder::Bands {
-        Priority(row.priority).band().value().0
+        Priority(priority).band().value().0
     } else {
         0
     };
@@ -57,6 +67,7 @@ struct Group {
 struct GroupKey<'a> {
     team: usize,
     priority: i32,
+    team_priority: i32,
     milli: i64,
     pools: &'a [usize],
     strict: Option<usize>,
@@ -105,6 +116,7 @@ impl Picker {
                 let key = GroupKey {
                     team: line.team,
                     priority: row.priority,
+                    team_priority: row.team_priority,
                     milli: row.base_milli,
                     pools: &row.pools,
                     strict: line.strict.then_some(at),
@@ -175,8 +187,10 @@ impl Picker {
         let mut champion: Vec<Option<Candidate>> = vec![None; tree.root + 1];
         for &node in tree.bottom_up.iter().filter(|&&node| node != tree.root) {
             let own = lines.iter().enumerate().filter(|(_, line)| line.team == node && !line.blocked);
-            let own = own.filter_map(|(at, line)| Some((turn(state, line.head()?), at)));
-            let Some((turn, line)) = own.chain(champion[node]).min() else { continue };
+            let own = own.filter_map(|(at, line)| Some((line.head()?, at)));
+            let Some((turn, line)) = best(state, own).into_iter().chain(champion[node]).min() else {
+                continue;
+            };
             let share = (turn.level > 0).then(|| share(state, node, lines[line].head()));
             let above = tree.parent[node];
             champion[above] = champion[above].into_iter().chain([(Turn { share, ..turn }, line)]).min();
@@ -225,7 +239,7 @@ impl Picker {
     /// The team's own lines against each other.
     fn play(&mut self, state: &State<'_, '_>, team: usize) {
         let heads = self.of_team[team].iter().filter_map(|&group| self.groups[group].heads.peek());
-        let best = heads.map(|&Reverse((_, head, line))| (turn(state, head), line)).min();
+        let best = best(state, heads.map(|&Reverse((_, head, line))| (head, line)));
         self.bracket.set_own(team, best);
     }
 
@@ -243,6 +257,12 @@ impl Picker {
             self.lift(state, lines, at);
         }
     }
+}
+
+/// The first of a team's own heads: chosen by what counts among them, seated by what counts against others.
+fn best(state: &State<'_, '_>, heads: impl Iterator<Item = (usize, usize)>) -> Option<Candidate> {
+    let first = heads.map(|(head, line)| (turn_in_team(state, head), line)).min();
+    first.map(|(own, line)| (turn(state, own.job), line))
 }
 
 /// What a node uses above its guarantee, in the pool that its candidate wants first.

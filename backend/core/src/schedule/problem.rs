@@ -59,6 +59,8 @@ pub(super) struct JobRow<'a> {
     pub(super) class: usize,
     /// As the job has them: the order of service reads these of all jobs, and a job lies far away.
     pub(super) priority: i32,
+    /// Among its own team's jobs.
+    pub(super) team_priority: i32,
     pub(super) submitted_at: DateTime<Utc>,
     /// Its set in the rule book.
     pub(super) rules: usize,
@@ -399,6 +401,7 @@ impl<'a> Problem<'a> {
             pools,
             class,
             priority: job.priority.0,
+            team_priority: job.priority_in_team().0,
             submitted_at: job.submitted_at,
             rules: set,
             pool: members.first().map(|member| self.nodes[member.hold.node].pool),
@@ -409,7 +412,7 @@ impl<'a> Problem<'a> {
             protected_until: started_at + protection,
             tier: tier_of(job),
             base_inside_only: !job.preemptible || !rules.may_borrow || job.kind == Kind::Inference,
-            base_never_evicted: !job.preemptible || job.kind == Kind::Inference,
+            base_never_evicted: !job.preemptible || job.never_evict || job.kind == Kind::Inference,
             surplus_never_evicted: !job.preemptible,
         }
     }

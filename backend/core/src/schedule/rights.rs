@@ -71,9 +71,10 @@ pub(super) fn right(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Ver
 /// Rule 4.2.
 fn within_team(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Verdict {
     let (asking, victim) = (state.problem.jobs[evictor.job].job, state.problem.jobs[unit.job].job);
-    let lower = victim.priority < asking.priority;
-    let newer_equal = victim.priority == asking.priority
-        && (victim.submitted_at, victim.id) > (asking.submitted_at, asking.id);
+    let (victim_class, asking_class) = (victim.priority_in_team(), asking.priority_in_team());
+    let lower = victim_class < asking_class;
+    let newer_equal =
+        victim_class == asking_class && (victim.submitted_at, victim.id) > (asking.submitted_at, asking.id);
     let may = match state.problem.snapshot.policy.preempt_within_team {
         PreemptWithinTeam::Lower => lower,
         PreemptWithinTeam::LowerOrNewerEqual => lower || newer_equal,
@@ -208,8 +209,11 @@ pub(super) fn terms(state: &State<'_, '_>, evictor: &Evictor, team: usize) -> Op
         shares: None,
     };
     if team == evictor.team {
+        let class = asking.priority_in_team();
+        terms.priority = class;
+        // A bound: what counts in the team is never less.
         let lowest = state.lowest[team];
-        let hopes = lowest < asking.priority.0 || (equal && lowest == asking.priority.0);
+        let hopes = lowest < class.0 || (equal && lowest == class.0);
         return hopes.then_some(terms);
     }
     let (asking_side, victim_side) = state.tree.fork(evictor.team, team)?;

@@ -54,7 +54,8 @@ impl UnitKey {
             tier: tier(state, unit),
             class: if bands { row.job.priority.0 } else { 0 },
             share: Reverse(share),
-            priority: row.job.priority.0,
+            // Raised among its own, it goes after its equals.
+            priority: row.team_priority,
             lost_gpu_secs: lost_gpu_secs(state, unit, as_of),
             started: Reverse(row.started_at),
             last_in_line: starts_now.then_some(Reverse((row.job.submitted_at, unit.job))),

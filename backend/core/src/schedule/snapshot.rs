@@ -140,7 +140,11 @@ pub struct Job {
     pub queue: QueueId,
     pub user: UserId,
     pub kind: Kind,
+    /// Against everybody.
     pub priority: Priority,
+    /// Among its own team's jobs, where that is more.
+    #[serde(default)]
+    pub team_priority: Option<Priority>,
     /// Kept over requeues: a job's age.
     pub submitted_at: DateTime<Utc>,
     /// What each member asks for.
@@ -157,6 +161,9 @@ pub struct Job {
     pub time_limit_secs: Option<i64>,
     /// False: never evicted, so it may live only inside the guarantee.
     pub preemptible: bool,
+    /// An exception holds: it is not evicted, on a loan either.
+    #[serde(default)]
+    pub never_evict: bool,
     /// False: waits even if victims exist.
     pub evict_others: bool,
     /// False: cancelled when evicted.
@@ -177,6 +184,18 @@ impl Job {
     #[must_use]
     pub fn is_pending(&self) -> bool {
         self.members.is_empty()
+    }
+
+    /// Its priority among its own team's jobs.
+    #[must_use]
+    pub fn priority_in_team(&self) -> Priority {
+        self.team_priority.map_or(self.priority, |raised| raised.max(self.priority))
+    }
+
+    /// The priority that such an eviction compares.
+    #[must_use]
+    pub fn priority_for(&self, cause: EvictionCause) -> Priority {
+        if cause == EvictionCause::Preemption { self.priority_in_team() } else { self.priority }
     }
 }
 

@@ -21,7 +21,7 @@ impl Unit {
     pub(super) fn all_of(state: &State<'_, '_>, job: usize) -> impl Iterator<Item = Self> {
         let row = &state.problem.jobs[job];
         let base = row.job.min_replicas.max(1) as usize;
-        let may_shrink = !row.surplus_never_evicted;
+        let may_shrink = !row.surplus_never_evicted && !row.job.never_evict;
         let surplus = state.jobs[job].staying().skip(base).filter(move |_| may_shrink);
         let gang = !row.base_never_evicted && state.jobs[job].staying().next().is_some();
         surplus

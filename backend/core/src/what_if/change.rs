@@ -1,5 +1,6 @@
 //! Changes that can be imagined, and the snapshot in which they are true.
 
+use crate::approval::{Exception, Raise, apply_exceptions};
 use crate::id::{JobId, NodeId};
 use crate::node::NodeState;
 use crate::policy::Policy;
@@ -16,6 +17,10 @@ pub enum Change {
         job: JobId,
         priority: Priority,
     },
+    /// An escalation becomes active: the jobs that it reaches count as more.
+    Raise(Raise),
+    /// A job is not evicted any more.
+    NeverEvict(JobId),
     /// In place of the team's quota in that pool, if it has one.
     Quota(Quota),
     Policy(Box<Policy>),
@@ -45,6 +50,8 @@ pub fn imagine(snapshot: &Snapshot, changes: Vec<Change>) -> Result<Snapshot, Un
         match change {
             Change::Submit(job) => world.snapshot.jobs.push(*job),
             Change::Priority { job, priority } => world.job_mut(job).ok_or(Unknown::Job)?.priority = priority,
+            Change::Raise(raise) => apply_exceptions(&mut world.snapshot, &[Exception::Raise(raise)]),
+            Change::NeverEvict(job) => world.job_mut(job).ok_or(Unknown::Job)?.never_evict = true,
             Change::Quota(quota) => {
                 let quotas = &mut world.snapshot.quotas;
                 quotas.retain(|other| (other.team, other.pool) != (quota.team, quota.pool));

@@ -3,6 +3,7 @@
 use crate::connect::Store;
 use crate::error::StoreError;
 use crate::queues::Queue;
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -43,6 +44,20 @@ pub struct Found {
     pub pools: BTreeSet<Uuid>,
     /// The topology levels that nodes name; empty when nobody asked.
     pub levels: BTreeSet<String>,
+    /// What is active for whole teams.
+    pub raises: Vec<TeamRaise>,
+}
+
+/// An active escalation of a team: its jobs may be submitted up to its level.
+#[derive(Debug, Clone, Deserialize)]
+pub struct TeamRaise {
+    pub escalation_id: Uuid,
+    pub team_slug: String,
+    pub queue_id: Option<Uuid>,
+    pub kinds: Option<Vec<String>>,
+    pub level: String,
+    pub scope: String,
+    pub expires_at: DateTime<Utc>,
 }
 
 struct Row {
@@ -51,6 +66,7 @@ struct Row {
     queues: Value,
     pools: Vec<Uuid>,
     levels: Vec<String>,
+    raises: Value,
 }
 
 /// Looks everything up at once.
@@ -80,7 +96,13 @@ pub async fn look_up(store: &Store, named: &Named) -> Result<Found, StoreError> 
                                   or q.team_id in (select id from named))), '[]') as "queues!",
                   coalesce((select array_agg(id) from pools where state = 'active'), '{}') as "pools!",
                   coalesce((select array_agg(distinct level) from nodes, jsonb_object_keys(topology) as level
-                            where $5 and state <> 'removed'), '{}') as "levels!""#,
+                            where $5 and state <> 'removed'), '{}') as "levels!",
+                  coalesce((select jsonb_agg(jsonb_build_object('escalation_id', e.id, 'team_slug', t.slug,
+                                    'queue_id', e.queue_id, 'kinds', e.kinds, 'level', e.granted ->> 'level', 'scope', e.scope,
+                                    'expires_at', e.expires_at))
+                            from escalations e join teams t on t.id = e.team_id
+                            where e.state = 'active' and e.asks_for = 'priority' and e.job_id is null), '[]')
+                    as "raises!""#,
         &named.teams,
         &ids(&named.teams),
         &named.queues,
@@ -95,6 +117,7 @@ pub async fn look_up(store: &Store, named: &Named) -> Result<Found, StoreError> 
         queues: serde_json::from_value(row.queues)?,
         pools: row.pools.into_iter().collect(),
         levels: row.levels.into_iter().collect(),
+        raises: serde_json::from_value(row.raises)?,
     })
 }
 

@@ -5,8 +5,10 @@
 
 use super::calendar::{load_maintenance_windows, load_reservations};
 use crate::error::StoreError;
+use crate::escalations::cover::load_exceptions;
 use crate::row::{count, optional_word, text_map, word};
 use chrono::{DateTime, TimeDelta, Utc};
+use reeve_core::approval::apply_exceptions;
 use reeve_core::id::{JobId, NodeId};
 use reeve_core::job::{GpuAsk, Shape};
 use reeve_core::node::NodeState;
@@ -37,7 +39,7 @@ pub(crate) async fn load(connection: &mut PgConnection, now: DateTime<Utc>) -> R
         job.members = members.remove(&job.id.0).unwrap_or_default();
         job.evictions_in_last_day = evicted.remove(&job.id.0).unwrap_or(0);
     }
-    let snapshot = Snapshot {
+    let mut snapshot = Snapshot {
         now,
         policy: load_policy(connection).await?,
         pools: load_pools(connection).await?,
@@ -51,6 +53,8 @@ pub(crate) async fn load(connection: &mut PgConnection, now: DateTime<Utc>) -> R
         reservations: load_reservations(connection, now).await?,
         maintenance_windows: load_maintenance_windows(connection, now).await?,
     };
+    let exceptions = load_exceptions(connection, now).await?;
+    apply_exceptions(&mut snapshot, &exceptions);
     Ok(Loaded { snapshot, reason_hashes })
 }
 
@@ -197,6 +201,7 @@ async fn load_jobs(connection: &mut PgConnection) -> Result<(Vec<Job>, HashMap<J
                 user: row.user_id.into(),
                 kind: word(&row.kind)?,
                 priority: priority.value(),
+                team_priority: None,
                 submitted_at: row.submitted_at,
                 shape: Shape {
                     gpus: gpu_ask(count(row.gpus)?, row.gpu_milli, row.gpu_memory_mib),
@@ -213,6 +218,7 @@ async fn load_jobs(connection: &mut PgConnection) -> Result<(Vec<Job>, HashMap<J
                 rdma: row.rdma,
                 time_limit_secs: row.time_limit_secs,
                 preemptible: row.preemptible,
+                never_evict: false,
                 evict_others: row.evict_others,
                 requeue: row.requeue,
                 checkpoint: word(&row.checkpoint)?,

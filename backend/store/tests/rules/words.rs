@@ -2,6 +2,7 @@
 
 use crate::base::Base;
 use reeve_core::access::{PlatformRole, Role, Scope};
+use reeve_core::approval::{self, AsksFor, EscalationState, ReviewOutcome, StepDecision};
 use reeve_core::eviction::{EvictionCause, EvictionOutcome, ReclaimState};
 use reeve_core::job::{CheckpointMode, JobState, MemberState, RunState};
 use reeve_core::kind::Kind;
@@ -53,6 +54,14 @@ async fn every_check_of_words_is_its_enum() {
         ("evictions_cause_check", words!(EvictionCause)),
         ("evictions_outcome_check", words!(EvictionOutcome)),
         ("events_actor_type_check", words!(ActorType)),
+        ("escalations_asks_for_check", words!(AsksFor)),
+        ("escalations_state_check", words!(EscalationState)),
+        ("escalations_kinds_check", words!(Kind)),
+        ("escalations_scope_check", approval::Scope::ALL.iter().map(|word| word.as_str()).collect()),
+        ("escalations_review_outcome_check", words!(ReviewOutcome)),
+        ("escalation_steps_decision_check", words!(StepDecision)),
+        ("escalation_seats_role_check", words!(Role)),
+        ("escalation_seats_platform_role_check", words!(PlatformRole)),
     ]);
     let rows = sqlx::query(
         "select conname, pg_get_constraintdef(oid) from pg_constraint

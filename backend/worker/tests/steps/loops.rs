@@ -10,8 +10,14 @@ use tokio_util::sync::CancellationToken;
 /// Timers that never fire in a test: whatever happens was woken.
 const NEVER: Duration = Duration::from_secs(3_600);
 
-const SLOW: Rhythm =
-    Rhythm { schedule: NEVER, seal: NEVER, reap: NEVER, expire: NEVER, lease_margin: TimeDelta::seconds(30) };
+const SLOW: Rhythm = Rhythm {
+    schedule: NEVER,
+    seal: NEVER,
+    reap: NEVER,
+    expire: NEVER,
+    approvals: NEVER,
+    lease_margin: TimeDelta::seconds(30),
+};
 
 async fn until_it_is(base: &Base, job: JobId, state: &str) {
     for _ in 0..1_000 {

@@ -21,7 +21,7 @@ use uuid::Uuid;
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventsFilter {
-    /// Topics, separated by commas: jobs, loans, reclaims, quotas, nodes, pools, queues, teams, policy. All when left out.
+    /// Topics, separated by commas: jobs, loans, reclaims, quotas, nodes, pools, queues, teams, policy, approvals. All when left out.
     topics: Option<String>,
     /// Only events about this object.
     subject_id: Option<Uuid>,

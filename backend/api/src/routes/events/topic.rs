@@ -16,6 +16,7 @@ text_enum! {
         Queues = "queues",
         Teams = "teams",
         Policy = "policy",
+        Approvals = "approvals",
     }
 }
 
@@ -32,6 +33,7 @@ impl Topic {
             Self::Queues => &["queue"],
             Self::Teams => &["team"],
             Self::Policy => &["policy"],
+            Self::Approvals => &["escalation", "priority_budget"],
         }
     }
 }

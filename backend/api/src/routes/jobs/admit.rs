@@ -4,6 +4,7 @@
 //! has no such guard: it is only told by somebody who has just looked.
 
 use crate::app::AppState;
+use chrono::{DateTime, Utc};
 use reeve_core::access::{Action, Actor, Resource, Verdict, may};
 use reeve_core::id::{PoolId, TeamId};
 use reeve_core::job_spec::admit::{
@@ -14,7 +15,7 @@ use reeve_core::job_spec::{Fault, JobSpec, RawJob};
 use reeve_core::policy::{Place, Policy};
 use reeve_core::priority::PriorityClass;
 use reeve_store::StoreError;
-use reeve_store::jobs::admission::{self, Found, Named, TeamRow};
+use reeve_store::jobs::admission::{self, Found, Named, TeamRaise, TeamRow};
 use reeve_store::queues::Queue;
 use reeve_store::reach::Reach;
 use reeve_store::submit::SeenQueue;
@@ -31,6 +32,8 @@ pub(super) struct Admitted {
     pub(super) pools: Vec<PoolId>,
     pub(super) pool_slugs: Vec<String>,
     pub(super) warnings: Vec<Warning>,
+    /// The active escalation of its team that raises it, if any.
+    pub(super) raise: Option<TeamRaise>,
     /// The queue, and those that were passed over for it.
     pub(super) seen: Vec<SeenQueue>,
 }
@@ -50,6 +53,7 @@ pub(super) struct Facts {
     policy: Arc<Policy>,
     reaches: Arc<Vec<Reach>>,
     found: Arc<Found>,
+    now: DateTime<Utc>,
 }
 
 impl Facts {
@@ -100,6 +104,7 @@ async fn facts(app: &AppState, found: Arc<Found>) -> Result<Facts, StoreError> {
         policy: app.installation.policy(&app.store, found.policy_version).await?,
         reaches: app.installation.reaches(&app.store, &found.pools, app.clock.now()).await?,
         found,
+        now: app.clock.now(),
     })
 }
 
@@ -148,19 +153,54 @@ fn resolve(spec: JobSpec, facts: &Facts) -> Result<Admitted, Vec<Fault>> {
     let pools = pools(&spec, &facts.reaches, &mut faults);
     let teams: Vec<&str> = team.path.iter().map(String::as_str).collect();
     let place = Place { queue: queue.map(|queue| queue.slug.as_str()), teams: &teams };
-    let priority = priority_class(&spec, &facts.policy, place).map_err(|fault| faults.push(fault)).ok();
+    let raise = queue.and_then(|queue| raise(&spec, team, queue, facts));
+    let level = raise.as_ref().and_then(|raise| raise.level.parse().ok());
+    let priority =
+        priority_class(&spec, &facts.policy, place, level).map_err(|fault| faults.push(fault)).ok();
     match queue.zip(priority) {
         Some((queue, priority)) if faults.is_empty() => {
             let ids = pools.iter().map(|reach| PoolId(reach.pool_id)).collect();
             let pool_slugs = pools.iter().map(|reach| reach.reach.slug.clone()).collect();
             let open = if pools.is_empty() { facts.reaches.iter().collect() } else { pools };
             let reaches: Vec<PoolReach> = open.iter().map(|reach| reach.reach.clone()).collect();
-            let warnings = warnings(&spec, &reaches);
+            let raise = raise.filter(|_| level > Some(priority));
+            let mut warnings = warnings(&spec, &reaches);
+            warnings.extend(
+                raise
+                    .as_ref()
+                    .filter(|_| spec.priority > Some(priority))
+                    .map(|raise| raised(raise, priority)),
+            );
             let seen = seen(&spec, team, queue, &facts.found.queues);
             let (team, queue) = (team.clone(), queue.clone());
-            Ok(Admitted { spec, team, queue, priority, pools: ids, pool_slugs, warnings, seen })
+            Ok(Admitted { spec, team, queue, priority, pools: ids, pool_slugs, warnings, raise, seen })
         }
         _ => Err(faults),
+    }
+}
+
+/// The highest that is active for such jobs of the team.
+fn raise(spec: &JobSpec, team: &TeamRow, queue: &Queue, facts: &Facts) -> Option<TeamRaise> {
+    let reaches = |raise: &&TeamRaise| {
+        team.path.contains(&raise.team_slug)
+            && raise.queue_id.is_none_or(|only| only == queue.id)
+            && raise.kinds.as_ref().is_none_or(|kinds| kinds.iter().any(|kind| kind == spec.kind.as_str()))
+            && raise.expires_at > facts.now
+    };
+    let raises = facts.found.raises.iter().filter(reaches);
+    raises.max_by_key(|raise| (raise.level.parse::<PriorityClass>().ok(), raise.expires_at)).cloned()
+}
+
+/// Above its ceiling a job stands by its team's escalation only.
+fn raised(raise: &TeamRaise, class: PriorityClass) -> Warning {
+    Warning {
+        code: "raised_for_a_time",
+        detail: format!(
+            "it counts as {} until {} by escalation {}, and as {class} afterwards",
+            raise.level,
+            raise.expires_at.format("%Y-%m-%dT%H:%M:%SZ"),
+            raise.escalation_id
+        ),
     }
 }
 

@@ -7,8 +7,10 @@ use crate::app::AppState;
 use crate::extract::Caller;
 use crate::problem::Result;
 use chrono::{DateTime, Utc};
+use reeve_core::approval::Scope;
 use reeve_core::id::{JobId, QueueId, TeamId, UserId};
 use reeve_core::job_spec::RawJob;
+use reeve_core::priority::PriorityClass;
 use reeve_core::schedule::snapshot::Job;
 
 /// The job as it would stand in line. `at` comes before the pointers of its faults.
@@ -26,7 +28,10 @@ pub(crate) async fn job(
 }
 
 fn pending(admitted: Admitted, user: UserId, now: DateTime<Utc>) -> Job {
-    let spec = admitted.spec;
+    let level = admitted.raise.as_ref().and_then(|raise| raise.level.parse::<PriorityClass>().ok());
+    let level = level.map(PriorityClass::value);
+    let beyond = admitted.raise.as_ref().is_some_and(|raise| raise.scope == Scope::Platform.as_str());
+    let (own, spec) = (admitted.priority.value(), admitted.spec);
     Job {
         id: JobId::mint(now),
         name: spec.name,
@@ -34,7 +39,8 @@ fn pending(admitted: Admitted, user: UserId, now: DateTime<Utc>) -> Job {
         queue: QueueId(admitted.queue.id),
         user,
         kind: spec.kind,
-        priority: admitted.priority.value(),
+        priority: level.filter(|_| beyond).unwrap_or(own).max(own),
+        team_priority: level,
         submitted_at: now,
         shape: spec.shape,
         min_replicas: spec.min_replicas,
@@ -47,6 +53,7 @@ fn pending(admitted: Admitted, user: UserId, now: DateTime<Utc>) -> Job {
         rdma: spec.rdma,
         time_limit_secs: spec.time_limit_secs,
         preemptible: spec.preemptible,
+        never_evict: false,
         evict_others: spec.evict_others,
         requeue: spec.requeue,
         checkpoint: spec.checkpoint,

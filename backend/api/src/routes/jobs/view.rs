@@ -4,6 +4,7 @@ use crate::refs::{QueueRef, TeamRef, UserRef};
 use chrono::{DateTime, Utc};
 use reeve_core::reason::Explanation;
 use reeve_core::units::MilliGpu;
+use reeve_store::escalations::cover::{self, RaisedJob};
 use reeve_store::jobs::row::JobRow;
 use reeve_store::jobs::show;
 use reeve_store::{Store, StoreError};
@@ -21,6 +22,11 @@ pub(crate) struct JobView {
     pub user: UserRef,
     pub kind: String,
     pub priority_class: String,
+    /// As what it counts while an escalation is active; null = as its own class.
+    pub raised_to: Option<String>,
+    /// When it falls back, without restarting.
+    pub raised_until: Option<DateTime<Utc>>,
+    pub escalation_id: Option<Uuid>,
     /// `queued`, `starting`, `running`, `leaving`, `succeeded`, `failed` or `cancelled`.
     pub state: String,
     pub held: bool,
@@ -108,12 +114,16 @@ pub(crate) struct WarningView {
 /// Jobs with their share of loans: one set look-up a page.
 pub(crate) async fn views(store: &Store, jobs: Vec<JobRow>) -> Result<Vec<JobView>, StoreError> {
     let placed: Vec<Uuid> = jobs.iter().filter(|job| job.live_members > 0).map(|job| job.id).collect();
+    let live = |job: &&JobRow| !matches!(job.state.as_str(), "succeeded" | "failed" | "cancelled");
+    let live: Vec<Uuid> = jobs.iter().filter(live).map(|job| job.id).collect();
+    let mut raised = if live.is_empty() { BTreeMap::new() } else { cover::raised(store, &live).await? };
     let borrowed = if placed.is_empty() { BTreeMap::new() } else { show::borrowed(store, &placed).await? };
     Ok(jobs
         .into_iter()
         .map(|job| {
             let borrowed = borrowed.get(&job.id).copied().unwrap_or(0);
-            view(job, MilliGpu(borrowed))
+            let raised = raised.remove(&job.id);
+            view(job, MilliGpu(borrowed), raised)
         })
         .collect())
 }
@@ -123,8 +133,8 @@ pub(crate) async fn one(store: &Store, job: JobRow) -> Result<JobView, StoreErro
     Ok(views(store, vec![job]).await?.remove(0))
 }
 
-/// A job as JSON, given how much of it is borrowed.
-pub(crate) fn view(job: JobRow, borrowed: MilliGpu) -> JobView {
+/// A job as JSON, given how much of it is borrowed, and what raises it.
+fn view(job: JobRow, borrowed: MilliGpu, raised: Option<RaisedJob>) -> JobView {
     let replicas = if job.live_members > 0 { job.live_members } else { i64::from(job.min_replicas) };
     let each = i64::from(job.gpus) * job.gpu_milli.unwrap_or(1_000);
     let reason = reason(&job);
@@ -141,6 +151,9 @@ pub(crate) fn view(job: JobRow, borrowed: MilliGpu) -> JobView {
         user: UserRef { id: job.user_id, username: job.username, display_name: job.display_name },
         kind: job.kind,
         priority_class: job.priority_class,
+        raised_until: raised.as_ref().and_then(|raised| raised.until),
+        escalation_id: raised.as_ref().map(|raised| raised.escalation_id),
+        raised_to: raised.map(|raised| raised.level),
         state: job.state,
         held: job.held,
         borrowed_gpus: borrowed.as_gpus(),

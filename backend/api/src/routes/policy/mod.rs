@@ -1,5 +1,6 @@
 //! The planner's policy.
 
+mod approvals;
 pub(crate) mod effective;
 pub(crate) mod put;
 pub(crate) mod show;

@@ -1,5 +1,6 @@
 //! `PUT /policy`.
 
+use super::approvals;
 use super::view::PolicyView;
 use crate::app::AppState;
 use crate::extract::{Caller, IfMatch, Json};
@@ -53,6 +54,7 @@ pub(crate) fn check(document: &Policy) -> Result<()> {
             );
         }
     }
+    approvals::check(&mut fields, &document.approvals);
     for (at, overrides) in &document.team_rules {
         layer(
             &mut fields,
@@ -99,6 +101,12 @@ async fn check_names(store: &Store, document: &Policy) -> Result<()> {
             "unknown_team",
             "there is no such team: give a team's slug",
         );
+    }
+    let named = approvals::teams(&document.approvals);
+    let slugs: Vec<String> = named.iter().map(|(_, slug)| slug.clone()).collect();
+    let unknown = teams::unknown(store, &slugs).await?;
+    for (at, slug) in named.into_iter().filter(|(_, slug)| unknown.contains(slug)) {
+        fields.add(at, "unknown_team", format!("there is no team {slug}: give a team's slug"));
     }
     let named: Vec<String> = document.queue_rules.keys().cloned().collect();
     for slug in queues::unknown(store, &named).await? {

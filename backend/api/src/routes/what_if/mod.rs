@@ -5,3 +5,4 @@ pub(crate) mod body;
 mod changes;
 mod names;
 pub(crate) mod view;
+pub(crate) mod work_out;

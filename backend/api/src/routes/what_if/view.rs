@@ -108,7 +108,7 @@ pub(crate) struct WhatIfReason {
     after: Option<ObstacleView>,
 }
 
-pub(super) async fn view(
+pub(crate) async fn view(
     store: &Store,
     actor: &Actor,
     as_of: DateTime<Utc>,

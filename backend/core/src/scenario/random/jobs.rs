@@ -28,6 +28,7 @@ pub(super) fn plain(rng: &mut SplitMix, id: JobId, queue: &Queue, name: String) 
         user: UserId(Uuid::from_u128(u128::from(rng.below(2)) + 1)),
         kind: Kind::Batch,
         priority: priority(rng),
+        team_priority: None,
         submitted_at: chrono::DateTime::UNIX_EPOCH,
         shape: Shape { gpus: GpuAsk::Whole { gpus }, cpu: MilliCpu::ZERO, memory: Mib::ZERO },
         min_replicas: 1,
@@ -40,6 +41,7 @@ pub(super) fn plain(rng: &mut SplitMix, id: JobId, queue: &Queue, name: String) 
         rdma: false,
         time_limit_secs: None,
         preemptible: true,
+        never_evict: false,
         evict_others: true,
         requeue: true,
         checkpoint: [CheckpointMode::None, CheckpointMode::OnSignal, CheckpointMode::Periodic]

@@ -222,7 +222,7 @@ impl<'a> Case<'a> {
         if !matches!(eviction.cause, Reclaim | Preemption | BorrowPreemption | Rebalance | Idle) {
             return None;
         }
-        if left < protected_members(victim).min(victim.members.len()) {
+        if victim.never_evict || left < protected_members(victim).min(victim.members.len()) {
             return Some("it is never evicted");
         }
         if eviction.surplus_only || eviction.cause == Idle {
@@ -329,13 +329,14 @@ impl<'a> Case<'a> {
         if evictor.team != victim.team {
             return Err("preemption is the same team's".into());
         }
-        let lower = victim.priority < evictor.priority;
+        let (taken, asking) = (victim.priority_in_team(), evictor.priority_in_team());
+        let lower = taken < asking;
         let age = |job: &Job| (job.submitted_at, job.id);
-        let newer_equal = victim.priority == evictor.priority && age(victim) > age(evictor);
+        let newer_equal = taken == asking && age(victim) > age(evictor);
         match self.index.snapshot.policy.preempt_within_team {
             PreemptWithinTeam::Lower if lower => Ok(()),
             PreemptWithinTeam::LowerOrNewerEqual if lower || newer_equal => Ok(()),
-            mode => Err(format!("priority {} against {} ({mode})", evictor.priority.0, victim.priority.0)),
+            mode => Err(format!("priority {} against {} ({mode})", asking.0, taken.0)),
         }
     }
 

@@ -45,7 +45,7 @@ pub(super) fn judge(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) 
 }
 
 fn stands_before(left: &Job, right: &Job) -> bool {
-    let key = |job: &Job| (Reverse(job.priority), job.submitted_at, job.id);
+    let key = |job: &Job| (Reverse(job.priority_in_team()), job.submitted_at, job.id);
     key(left) < key(right)
 }
 

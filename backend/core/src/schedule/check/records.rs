@@ -29,11 +29,11 @@ pub(super) fn judge(
     let evictor = reclaim.evictor.and_then(|id| index.jobs.get(&id));
     if record.evictor != reclaim.evictor
         || record.evictor_team != evictor.map(|job| job.team)
-        || record.evictor_priority != evictor.map(|job| job.priority)
+        || record.evictor_priority != evictor.map(|job| job.priority_for(eviction.cause))
     {
         return Err("another evictor".into());
     }
-    if record.victim_team != victim.team || record.victim_priority != victim.priority {
+    if record.victim_team != victim.team || record.victim_priority != victim.priority_for(eviction.cause) {
         return Err("another victim".into());
     }
     if record.tier > LAST_TIER || record.lost_gpu_secs < 0 {

@@ -1,0 +1,3 @@
+//! The inbox: what waits for the caller.
+
+pub(crate) mod list;
