@@ -9,6 +9,7 @@ pub mod clock;
 pub mod eviction;
 pub mod fair_share;
 pub mod id;
+pub mod idle;
 pub mod inventory;
 pub mod job;
 pub mod job_spec;

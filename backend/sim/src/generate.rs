@@ -130,7 +130,7 @@ fn moment(random: &mut StdRng, days: f64) -> f64 {
 }
 
 /// Standard normal (Box and Muller, 1958).
-fn normal(random: &mut StdRng) -> f64 {
+pub(crate) fn normal(random: &mut StdRng) -> f64 {
     let (left, right) = (random.random_range(f64::MIN_POSITIVE..1.0), random.random_range(0.0..1.0));
     (-2.0 * f64::ln(left)).sqrt() * f64::cos(std::f64::consts::TAU * right)
 }

@@ -16,6 +16,7 @@
 pub mod cluster;
 pub mod cycle;
 pub mod demand;
+pub mod duty;
 pub mod engine;
 mod event;
 pub mod faults;

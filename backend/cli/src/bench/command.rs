@@ -1,7 +1,7 @@
 //! The command: which sections, and what becomes of the figures.
 
 use super::report::Report;
-use super::{admission, cycle, earth, packing, philly, service, states};
+use super::{admission, cycle, earth, idle, packing, philly, service, states};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// Only this section: A (packing, on openb), B (admission, end to end), C (lending, on Helios Earth), D (real jobs, of Philly), E (planning
-    /// cycle), F (service) or P (random states under the judge)
+    /// cycle), F (service), I (idle reclaim) or P (random states under the judge)
     #[arg(long)]
     only: Option<String>,
     /// Where published traces lie, for A, C and D: openb/ (nodes, pods, arrivals, published figures),
@@ -38,8 +38,8 @@ pub(crate) async fn run(args: BenchArgs) -> anyhow::Result<()> {
     let wanted = |section: &str| args.only.as_deref().is_none_or(|only| only.eq_ignore_ascii_case(section));
     if let Some(only) = &args.only {
         anyhow::ensure!(
-            ["A", "B", "C", "D", "E", "F", "P"].iter().any(|known| known.eq_ignore_ascii_case(only)),
-            "no section {only:?}: there are A, B, C, D, E, F and P"
+            ["A", "B", "C", "D", "E", "F", "I", "P"].iter().any(|known| known.eq_ignore_ascii_case(only)),
+            "no section {only:?}: there are A, B, C, D, E, F, I and P"
         );
     }
     if wanted("A") {
@@ -65,6 +65,11 @@ pub(crate) async fn run(args: BenchArgs) -> anyhow::Result<()> {
     if wanted("E") {
         let mut report = Report::new("E", "planning cycle");
         tokio::task::block_in_place(|| cycle::measure(&mut report));
+        report.finish(&args.out)?;
+    }
+    if wanted("I") {
+        let mut report = Report::new("I", "idle reclaim on duty cycles with known truth");
+        tokio::task::block_in_place(|| idle::measure(&mut report));
         report.finish(&args.out)?;
     }
     if wanted("P") {

@@ -8,6 +8,7 @@ mod ceiling;
 pub(crate) mod command;
 mod cycle;
 mod earth;
+mod idle;
 mod packing;
 mod philly;
 mod report;
