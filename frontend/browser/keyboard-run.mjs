@@ -1,18 +1,8 @@
+import { keyboardOf } from "./keys.mjs";
+
 /** Submit → why it waits (or how it runs) → the reclaim page, without a pointer. */
 export async function keyboardRun(page, site, fail) {
-  const key = (name) => page.keyboard.press(name);
-  const type = (text) => page.keyboard.type(text);
-  const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
-  /** Tabs until the focus is where the selector points. */
-  const tabTo = async (selector) => {
-    for (let step = 0; step < 80; step += 1) {
-      if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector))
-        return true;
-      await key("Tab");
-    }
-    fail("keyboard", `Tab never reaches ${selector}`);
-    return false;
-  };
+  const { key, type, focused, tabTo, signIn } = keyboardOf(page, fail);
 
   /** Lists change under one's hands on a live page: a key may meet what has just gone. Three times, it is a defect. */
   const leadsTo = async (what, act, url) => {
@@ -28,14 +18,7 @@ export async function keyboardRun(page, site, fail) {
     return false;
   };
 
-  await page.goto(site.base);
-  await page.locator("#username, input[autocomplete=username]").first().waitFor();
-  await tabTo("input[autocomplete=username]");
-  await type(site.user);
-  await key("Tab");
-  await type(site.password);
-  await key("Enter");
-  await page.locator("nav .main-menu").waitFor({ state: "attached" });
+  await signIn(site.base, site.user, site.password);
 
   await key("?");
   await page.locator("dialog .keys").waitFor();

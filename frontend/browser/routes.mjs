@@ -18,6 +18,9 @@ export async function findRoutes(page) {
     timeline: "/timeline?window=1h",
     "timeline-gpus": "/timeline?window=24h&by=kind&rows=gpus",
     "timeline-table": "/timeline?show=table",
+    approvals: "/approvals",
+    "approvals-all": "/approvals?view=all",
+    "approvals-new": "/approvals/new?asks_for=quota",
     calendar: "/calendar",
     "calendar-past": "/calendar?past=yes",
     account: "/account",
@@ -33,6 +36,8 @@ export async function findRoutes(page) {
   if (node) routes["nodes-one"] = `/nodes?by=health&node=${node.name}`;
   const team = await first("/teams?limit=1");
   if (team) routes["teams-one"] = `/admin/teams?team=${team.slug}`;
+  const escalation = await first("/escalations?limit=1");
+  if (escalation) routes.escalation = `/approvals/${escalation.id}`;
   const queue = await first("/queues?limit=1");
   if (queue) routes.queue = `/queues/${queue.id}`;
   for (const state of ["queued", "running", "failed"]) {

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { adminRun } from "./admin-run.mjs";
+import { approvalsRun } from "./approvals-run.mjs";
 import { calendarRun } from "./calendar-run.mjs";
 import { launch, prefer, signIn } from "./chromium.mjs";
 import { keyboardRun } from "./keyboard-run.mjs";
@@ -164,6 +165,9 @@ try {
     policy: () => signedIn(policyRun),
     calendar: () => signedIn(calendarRun),
     administration: () => signedIn(adminRun),
+    "approvals by keyboard": async () => {
+      for (const locale of ["en", "zh-CN"]) await approvalsRun(browser, site, fail, locale);
+    },
     "keyboard only": async () => {
       const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
       await prefer(context, "en", "light");

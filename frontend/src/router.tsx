@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { PLATFORM_ROLES } from "./api/admin";
-import { JOB_STATES, KINDS, REASON_CODES, RECLAIM_STATES } from "./api/views";
+import { ASKS, ESCALATION_STATES } from "./api/approvals";
+import { JOB_STATES, KINDS, PRIORITY_CLASSES, REASON_CODES, RECLAIM_STATES } from "./api/views";
 import { MAP_VIEWS } from "./lib/gpu-map";
 import { HISTORY_HOURS } from "./lib/history-hours";
 import { QUEUE_SORTS, QUEUE_VIEWS } from "./lib/quota-filter";
@@ -144,6 +145,38 @@ export const calendarRoute = createRoute({
     past: oneOf(["yes"] as const, raw.past),
   })),
 });
+export const approvalsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/approvals",
+  component: lazyRouteComponent(() => import("./pages/approvals"), "ApprovalsPage"),
+  validateSearch: search((raw) => ({
+    view: oneOf(["all"] as const, raw.view),
+    state: oneOf(ESCALATION_STATES, raw.state),
+    asks_for: oneOf(ASKS, raw.asks_for),
+    team: text(raw.team),
+    job: text(raw.job),
+    mine: oneOf(["yes"] as const, raw.mine),
+  })),
+});
+export const requestRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/approvals/new",
+  component: lazyRouteComponent(() => import("./pages/approvals/request"), "RequestPage"),
+  validateSearch: search((raw) => ({
+    asks_for: oneOf(ASKS, raw.asks_for),
+    job: text(raw.job),
+    team: text(raw.team),
+    queue: text(raw.queue),
+    pool: text(raw.pool),
+    kind: oneOf(KINDS, raw.kind),
+    level: oneOf(PRIORITY_CLASSES, raw.level),
+  })),
+});
+export const escalationRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/approvals/$id",
+  component: lazyRouteComponent(() => import("./pages/approvals/escalation"), "EscalationPage"),
+});
 export const accountRoute = createRoute({
   getParentRoute: () => root,
   path: "/account",
@@ -196,6 +229,9 @@ export const router = createRouter({
     nodesRoute,
     timelineRoute,
     calendarRoute,
+    approvalsRoute,
+    requestRoute,
+    escalationRoute,
     accountRoute,
     adminRoute,
     policyRoute,

@@ -127,6 +127,12 @@ describe("texts", () => {
       QueueOrder: "queue_order",
       QueueState: "queue_state",
       NeedKind: "needs",
+      AsksFor: "asks_for",
+      BudgetStanding: "budget_standing",
+      EscalationState: "escalation_state",
+      ReviewOutcome: "review_outcome",
+      Scope: "escalation_scope",
+      StepDecision: "approval",
       Role: "role",
       PlatformRole: "platform_role",
     };

@@ -59,7 +59,7 @@ export const LOCALES = ["en", "zh-CN"] as const;
 export type Locale = (typeof LOCALES)[number];
 
 /** All words of an enum in the order in which they are shown: a word too many or too few is a type error. */
-const all =
+export const all =
   <Word extends string>() =>
   <const Given extends readonly Word[]>(
     ...words: Exclude<Word, Given[number]> extends never ? Given : [missing: Exclude<Word, Given[number]>]

@@ -58,6 +58,8 @@ export function keysOf(change: Change): Key[] {
       return [["teams"], ["me"], ["quotas"], ["overview"]];
     case "policy":
       return [["policy"], ["policy-versions"], ["policy-effective"], ["job"]];
+    case "escalation":
+      return [["approvals"], ["escalations"], ["escalation"], ["job"]];
     case "token":
     case "session":
     case "join_token":

@@ -16,7 +16,7 @@ type Parts = {
   now?: () => number;
 };
 
-export const TOPICS = "jobs,loans,reclaims,quotas,nodes,pools,queues,teams,policy";
+export const TOPICS = "jobs,loans,reclaims,quotas,nodes,pools,queues,teams,policy,approvals";
 const CLOSED = 2;
 /** A burst is waited out this long, and refetching happens no more often than that. */
 const QUIET_MS = 250;

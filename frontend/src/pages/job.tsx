@@ -109,6 +109,26 @@ function Standing({ job }: { job: Job }) {
   );
 }
 
+/** The priority that an approved request gives for a while. */
+function Raised({ job }: { job: Job }) {
+  const { t, word } = useText();
+  return (
+    <>
+      <strong>{word("priority", job.raised_to ?? "")}</strong>{" "}
+      {job.raised_until && (
+        <>
+          {t("approval.ends")} <Until to={job.raised_until} />{" "}
+        </>
+      )}
+      {job.escalation_id && (
+        <Link to="/approvals/$id" params={{ id: job.escalation_id }}>
+          {t("job.raised_by")}
+        </Link>
+      )}
+    </>
+  );
+}
+
 function JobFacts({ job }: { job: Job }) {
   const { t, n, word, locale, duration } = useText();
   const yes = (value: boolean) => (value ? t("word.yes") : t("word.no"));
@@ -130,6 +150,7 @@ function JobFacts({ job }: { job: Job }) {
         [t("field.user"), job.user.display_name],
         [t("field.kind"), word("kind", job.kind)],
         [t("field.priority"), word("priority", job.priority_class)],
+        [t("job.raised"), job.raised_to && <Raised key="raised" job={job} />],
         [
           t("job.asks"),
           elastic

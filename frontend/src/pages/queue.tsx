@@ -38,6 +38,9 @@ function Actions({ queue }: { queue: Queue }) {
       <ButtonLink to="/jobs" search={{ queue: queue.id }}>
         {t("queue.jobs")}
       </ButtonLink>
+      <ButtonLink to="/approvals/new" search={{ asks_for: "quota", team: queue.team.slug }}>
+        {t("queue.ask_quota")}
+      </ButtonLink>
       <ButtonLink to="/jobs/new" search={{ team: queue.team.slug, queue: queue.slug }} primary>
         {t("submit.title")}
       </ButtonLink>

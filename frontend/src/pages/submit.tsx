@@ -7,6 +7,7 @@ import { showJob, submitJob } from "../api/operations";
 import { fieldOf, Problem } from "../api/problem";
 import type { Job } from "../api/views";
 import { Answer, ProblemAlert } from "../components/feedback";
+import { ButtonLink } from "../components/links";
 import { Page } from "../components/page";
 import { useText } from "../lib/use-text";
 import { useMe } from "../session";
@@ -95,6 +96,7 @@ function SubmitForm({ copy }: { copy: Job | null }) {
         <MainFields team={values?.team} />
         <MoreFields open={more} onOpen={setMore} />
         {error ? <ProblemAlert error={error} /> : null}
+        <AskInstead error={error} values={values} />
         <Button type="primary" htmlType="submit" size="large" loading={busy}>
           {t("submit.button")}
         </Button>
@@ -105,4 +107,30 @@ function SubmitForm({ copy }: { copy: Job | null }) {
       </aside>
     </Form>
   );
+}
+
+/** Refused for its priority or a budget: the way to ask for it. */
+function AskInstead({ error, values }: { error: unknown; values: FormValues | undefined }) {
+  const { t } = useText();
+  const code = error instanceof Problem ? error.code : "";
+  if (!values?.team) return null;
+  if (code === "priority_above_ceiling")
+    return (
+      <p className="help-line">
+        {t("submit.ask_text")}{" "}
+        <ButtonLink
+          to="/approvals/new"
+          search={{
+            asks_for: "priority",
+            team: values.team,
+            queue: values.queue,
+            kind: values.kind,
+            level: values.priority,
+          }}
+        >
+          {t("submit.ask_priority")}
+        </ButtonLink>
+      </p>
+    );
+  return null;
 }

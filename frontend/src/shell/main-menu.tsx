@@ -5,6 +5,7 @@ export const PLACES = [
   { to: "/", key: "overview", exact: true },
   { to: "/queues", key: "queues", exact: false },
   { to: "/jobs", key: "jobs", exact: false },
+  { to: "/approvals", key: "approvals", exact: false },
   { to: "/reclaims", key: "reclaims", exact: false },
   { to: "/nodes", key: "nodes", exact: false },
   { to: "/timeline", key: "timeline", exact: false },

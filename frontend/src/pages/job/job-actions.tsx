@@ -7,7 +7,7 @@ import { useConfirm } from "../../components/confirm";
 import { ProblemAlert } from "../../components/feedback";
 import { ButtonLink } from "../../components/links";
 import { useText } from "../../lib/use-text";
-import { actsOn } from "./acts";
+import { actsOn, isFinal } from "./acts";
 
 /** What can be done now. What takes something away is asked back, saying what it takes. */
 export function JobActions({ job }: { job: Job }) {
@@ -46,6 +46,18 @@ export function JobActions({ job }: { job: Job }) {
           {t(`act.${act}`)}
         </Button>
       ))}
+      {!isFinal(job) && (
+        <>
+          <ButtonLink to="/approvals/new" search={{ asks_for: "priority", job: job.id }}>
+            {t("act.ask_priority")}
+          </ButtonLink>
+          {job.preemptible && (
+            <ButtonLink to="/approvals/new" search={{ asks_for: "never_evict", job: job.id }}>
+              {t("act.ask_never_evict")}
+            </ButtonLink>
+          )}
+        </>
+      )}
       <ButtonLink to="/jobs/new" search={{ from: job.id }}>
         {t("act.clone")}
       </ButtonLink>

@@ -112,8 +112,13 @@ function NextStep({ job, action }: { job: Job; action: string }) {
           {t("verdict.step_clone")}
         </ButtonLink>
       );
-    case "open_queue":
     case "raise_quota":
+      return (
+        <ButtonLink to="/approvals/new" search={{ asks_for: "quota", team: job.team.slug }}>
+          {t("queue.ask_quota")}
+        </ButtonLink>
+      );
+    case "open_queue":
       return (
         <ButtonLink to="/queues/$id" params={{ id: job.queue.id }}>
           {t("verdict.step_queue")}
