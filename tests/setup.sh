@@ -73,3 +73,7 @@ if [ ! -e frontend/node_modules/.package-lock.json ] || [ frontend/package-lock.
     say "installing the console's packages"
     (cd frontend && npm ci --no-audit --no-fund --loglevel=error)
 fi
+if [ "$purpose" = test ] && { [ ! -e tests/oidc/node_modules/.package-lock.json ] || [ tests/oidc/package-lock.json -nt tests/oidc/node_modules/.package-lock.json ]; }; then
+    say "installing an OpenID Connect provider for the tests of signing in"
+    (cd tests/oidc && npm ci --no-audit --no-fund --loglevel=error)
+fi

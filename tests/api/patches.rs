@@ -75,6 +75,7 @@ async fn the_document_says_which_fields_can_be_cleared() {
     let expected = [
         "EditMe.email",
         "EditMe.locale",
+        "EditOidcProvider.client_secret",
         "EditPool.gpu_model",
         "EditQueue.allowed_kinds",
         "EditQueue.max_running_gpus",
@@ -82,6 +83,7 @@ async fn the_document_says_which_fields_can_be_cleared() {
         "EditQueue.max_running_jobs_per_user",
         "EditTeam.parent",
         "EditUser.email",
+        "EditWebhook.secret",
     ];
     assert_eq!(clearable, expected);
 }

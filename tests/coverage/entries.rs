@@ -31,6 +31,8 @@ pub(crate) struct Entry {
     pub(crate) if_match: Option<String>,
     /// It leaves no event because it changes nothing that people see: heartbeats, logs.
     pub(crate) quiet: bool,
+    /// What it answers where that is no success.
+    pub(crate) answers: Option<u16>,
 }
 
 fn reservation() -> Value {
@@ -50,13 +52,22 @@ fn ahead() -> (String, String) {
 }
 
 /// Names of things made for one request.
-fn fresh() -> String {
+pub(crate) fn fresh() -> String {
     format!("x{}", &Uuid::new_v4().simple().to_string()[..12])
 }
 
 impl Entry {
     pub(crate) fn new(by: By, allowed: Client) -> Self {
-        Self { by, allowed, path: Vec::new(), query: "", body: None, if_match: None, quiet: false }
+        Self {
+            by,
+            allowed,
+            path: Vec::new(),
+            query: "",
+            body: None,
+            if_match: None,
+            quiet: false,
+            answers: None,
+        }
     }
 
     pub(crate) fn at(mut self, name: &'static str, value: impl Into<String>) -> Self {
@@ -83,6 +94,11 @@ impl Entry {
         self.quiet = true;
         self
     }
+
+    pub(crate) fn answers(mut self, status: u16) -> Self {
+        self.answers = Some(status);
+        self
+    }
 }
 
 pub(crate) const fn not(who: &'static str, status: u16) -> By {
@@ -92,6 +108,9 @@ pub(crate) const fn not(who: &'static str, status: u16) -> By {
 /// The request for an operation; `None` for one that nobody has thought of yet.
 pub(crate) async fn entry(app: &TestApp, id: &str) -> Option<Entry> {
     if let Some(entry) = people(app, id).await {
+        return Some(entry);
+    }
+    if let Some(entry) = crate::identity_entries::identity(app, id).await {
         return Some(entry);
     }
     if let Some(entry) = pool(app, id).await {
@@ -167,10 +186,14 @@ async fn people(app: &TestApp, id: &str) -> Option<Entry> {
             Entry::new(not("lab-lead", 403), admin()).at("team", slug)
         }
         "list_members" => Entry::new(not("b-lead", 403), app.user("a-viewer")).at("team", "team-a"),
-        "grant_role" => Entry::new(not("a-member", 403), app.user("a-lead"))
-            .at("team", "team-a")
-            .at("user", "nobody")
-            .at("role", "viewer"),
+        "grant_role" => {
+            let user = fresh();
+            admin().post("/users", json!({"username": user, "display_name": "X"})).await.expect(201);
+            Entry::new(not("a-member", 403), app.user("a-lead"))
+                .at("team", "team-a")
+                .at("user", user)
+                .at("role", "viewer")
+        }
         "withdraw_role" => {
             let user = fresh();
             admin().post("/users", json!({"username": user, "display_name": "X"})).await.expect(201);

@@ -10,6 +10,8 @@
 mod approvals;
 mod document;
 mod entries;
+mod identity_entries;
+mod matrix;
 
 use entries::{By, Entry};
 use reeve_tests::TestApp;
@@ -69,7 +71,7 @@ async fn every_operation_asks_who_calls() {
         let entry = entry_of(&app, &id).await;
         let reply = call(&app.stranger(), &method, &path, &entry).await;
         match entry.by {
-            By::AnybodyAtAll => assert_ne!(reply.json()["code"], "unauthenticated", "{id}: {reply}"),
+            By::AnybodyAtAll => assert!(!reply.text().contains("\"unauthenticated\""), "{id}: {reply}"),
             _ => drop(reply.refused(401, "unauthenticated")),
         }
         let wrong = call(&app.with_token("reeve_pat_wrong"), &method, &path, &entry).await;
@@ -114,7 +116,7 @@ async fn every_change_leaves_an_event() {
         let entry = entry_of(&app, &id).await;
         let before = app.count_events("").await;
         let reply = call(&entry.allowed, &method, &path, &entry).await;
-        assert!(reply.status < 300, "{id}: {reply}");
+        assert!(reply.status < 300 || entry.answers == Some(reply.status), "{id}: {reply}");
         let made = app.count_events("").await - before;
         if entry.quiet {
             assert_eq!(made, 0, "{id} is said to change nothing that people see");
@@ -131,7 +133,8 @@ async fn reads_leave_no_event() {
         let entry = entry_of(&app, &id).await;
         let before = app.count_events("").await;
         let reply = call(&entry.allowed, &method, &path, &entry).await;
-        assert!(reply.status < 300 || reply.status == 404, "{id}: {reply}");
+        let expected = reply.status < 300 || reply.status == 404 || entry.answers == Some(reply.status);
+        assert!(expected, "{id}: {reply}");
         assert_eq!(app.count_events("").await, before, "{id} wrote an event");
     }
 }

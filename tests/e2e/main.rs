@@ -6,3 +6,4 @@ mod bad_commands_and_tokens;
 mod demo_lends_and_takes_back;
 mod site;
 mod story_borrow_and_give_back;
+mod webhooks_arrive;

@@ -2,8 +2,10 @@
 
 use axum::Router;
 use axum::body::{Body, Bytes};
+use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, header};
 use serde_json::Value;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use tower::ServiceExt;
 
@@ -97,6 +99,16 @@ impl Call {
 
     pub fn if_match(self, version: i64) -> Self {
         self.header("if-match", &format!("\"{version}\""))
+    }
+
+    /// As if the connection came from there.
+    ///
+    /// # Panics
+    /// For what is no address.
+    pub fn from(mut self, address: &str) -> Self {
+        let address = SocketAddr::new(address.parse().expect("an address"), 4_000);
+        self.request.extensions_mut().insert(ConnectInfo(address));
+        self
     }
 
     pub fn key(self, key: &str) -> Self {

@@ -5,6 +5,8 @@ pub mod client;
 pub mod database;
 pub mod node;
 pub mod processes;
+pub mod provider;
+pub mod receiver;
 pub mod world;
 
 pub use app::TestApp;

@@ -124,6 +124,7 @@ pub struct Server {
     pub url: String,
     port: u16,
     database_url: String,
+    config: Option<PathBuf>,
 }
 
 /// The first admin's password in tests.
@@ -133,25 +134,40 @@ impl Server {
     /// Starts a server on a free port, without waiting for it.
     #[must_use]
     pub fn start(database_url: &str, folder: &Path) -> Self {
-        Self::start_on(database_url, folder, free_port())
+        Self::start_on(database_url, folder, free_port(), None)
     }
 
-    fn start_on(database_url: &str, folder: &Path, port: u16) -> Self {
+    /// The same with a settings file.
+    ///
+    /// # Panics
+    /// When it can't be written.
+    #[must_use]
+    pub fn start_with(database_url: &str, folder: &Path, settings: &str) -> Self {
+        let file = folder.join("reeve.toml");
+        std::fs::write(&file, settings).expect("written");
+        Self::start_on(database_url, folder, free_port(), Some(file))
+    }
+
+    fn start_on(database_url: &str, folder: &Path, port: u16, config: Option<PathBuf>) -> Self {
         let mut command = Command::new(binary("reeve"));
         command
             .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
             .env("REEVE_DATABASE_URL", database_url)
             .env("REEVE_ADMIN_PASSWORD", ADMIN_PASSWORD)
             .env("RUST_LOG", "info");
+        if let Some(config) = &config {
+            command.env("REEVE_CONFIG", config);
+        }
         let process = Process::start(command, &folder.join(format!("server-{port}.log")));
-        Self { process, url: format!("http://127.0.0.1:{port}"), port, database_url: database_url.to_owned() }
+        let url = format!("http://127.0.0.1:{port}");
+        Self { process, url, port, database_url: database_url.to_owned(), config }
     }
 
     /// `kill -9`, then the same server again on the same port.
     pub fn crash_and_restart(&mut self) {
         self.process.kill9();
         let folder = self.process.log.parent().expect("a folder").to_path_buf();
-        *self = Self::start_on(&self.database_url, &folder, self.port);
+        *self = Self::start_on(&self.database_url, &folder, self.port, self.config.take());
     }
 
     /// Waits until it answers `/readyz` with 200.

@@ -6,11 +6,13 @@ use crate::auth::password::Passwords;
 use crate::extract::{AuthKind, Caller};
 use crate::installation::Installation;
 use crate::layers::rate_limit::RateLimit;
+use crate::oidc::Issuers;
 use crate::problem::{Code, Problem, Result};
 use crate::routes::jobs::gather::Gather;
 use crate::routes::metrics::show::GaugeCache;
 use metrics_exporter_prometheus::PrometheusHandle;
 use reeve_core::access::{Action, Resource, Verdict, may};
+use reeve_core::address::{Network, Reachable};
 use reeve_core::clock::SharedClock;
 use reeve_store::beat::LastTick;
 use reeve_store::feed::Feed;
@@ -30,6 +32,12 @@ pub struct Settings {
     pub request_burst: u32,
     /// The console's own address, for the Origin check behind a proxy that changes `Host`.
     pub public_origin: Option<String>,
+    /// Networks whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<Network>,
+    /// What webhooks may reach besides public addresses.
+    pub reachable: Reachable,
+    /// Whether mail can be sent.
+    pub mail: bool,
     /// Longest that a scheduler may be silent before `/readyz` says 503 and the overview says so; zero = not asked.
     pub scheduler_silence: Duration,
 }
@@ -41,6 +49,9 @@ impl Default for Settings {
             requests_per_second: 500,
             request_burst: 2_000,
             public_origin: None,
+            trusted_proxies: Vec::new(),
+            reachable: Reachable::default(),
+            mail: false,
             scheduler_silence: Duration::ZERO,
         }
     }
@@ -60,6 +71,7 @@ pub struct AppState {
     pub(crate) keys: Arc<Keys>,
     pub(crate) passwords: Arc<Passwords>,
     pub(crate) callers: Arc<Callers>,
+    pub(crate) issuers: Arc<Issuers>,
     pub(crate) rate_limit: Arc<RateLimit>,
     /// What-if questions take a core each: one at a time.
     pub(crate) what_if: Arc<tokio::sync::Semaphore>,
@@ -82,6 +94,7 @@ impl AppState {
             keys: Arc::default(),
             passwords: Arc::default(),
             callers: Arc::default(),
+            issuers: Arc::default(),
             gauges: Arc::default(),
             installation: Arc::default(),
             gather: Arc::default(),
@@ -133,6 +146,9 @@ impl AppState {
     pub fn context(&self, caller: &Caller) -> WriteContext {
         let actor = match &caller.kind {
             AuthKind::Session { .. } => Actor::user(caller.actor.id, &caller.username),
+            AuthKind::Workload { subject, .. } => {
+                Actor::user(caller.actor.id, &format!("{} ({subject})", caller.username))
+            }
             AuthKind::Token { id, name, .. } => Actor::token(*id, &format!("{} ({name})", caller.username)),
         };
         WriteContext { actor, request_id: Some(caller.request_id.clone()), now: self.clock.now() }

@@ -10,6 +10,7 @@ mod console;
 pub mod extract;
 mod installation;
 mod layers;
+mod oidc;
 pub mod openapi;
 mod openapi_words;
 pub mod problem;

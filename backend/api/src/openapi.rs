@@ -8,7 +8,14 @@ use utoipa::openapi::{Components, InfoBuilder, OpenApi, OpenApiBuilder};
 use utoipa::{PartialSchema, ToSchema};
 
 /// Operations that need no credential.
-pub const OPEN_OPERATIONS: [&str; 2] = ["sign_in", "refresh"];
+pub const OPEN_OPERATIONS: [&str; 6] = [
+    "sign_in",
+    "refresh",
+    "list_sign_in_providers",
+    "start_oidc_sign_in",
+    "finish_oidc_sign_in",
+    "exchange_workload_token",
+];
 
 /// The document as it is served and committed.
 ///

@@ -3,17 +3,21 @@
 //! about documents. This file refuses to say anything that a handler's view doesn't hold.
 
 use crate::routes::overview::needs::NeedKind;
-use reeve_core::access::{PlatformRole, Role};
+use reeve_core::access::{PlatformRole, Role, Scope as TokenScope};
 use reeve_core::approval::{AsksFor, BudgetStanding, EscalationState, ReviewOutcome, Scope, StepDecision};
 use reeve_core::eviction::{EvictionCause, EvictionOutcome, ReclaimState};
 use reeve_core::job::{CheckpointMode, JobState, MemberState, RunState};
 use reeve_core::kind::Kind;
 use reeve_core::lifecycle::{EndCause, StopCause};
 use reeve_core::node::{GpuHealth, NodeState};
+use reeve_core::notice::{Setting, Topic};
 use reeve_core::priority::PriorityClass;
 use reeve_core::queue::{QueueOrder, QueueState};
 use reeve_core::reason::ReasonCode;
 use reeve_core::schedule::plan::PoolMode;
+use reeve_store::deliveries::DeliveryState;
+use reeve_store::sessions::SignInMethod;
+use reeve_store::webhooks::{DisabledReason, WebhookKind};
 use serde_json::{Map, Value, json};
 
 struct Words {
@@ -54,9 +58,15 @@ fn words() -> Vec<Words> {
         PoolMode: ("PoolView", "mode");
         QueueOrder: ("QueueView", "order"), ("CreateQueue", "order"), ("EditQueue", "order");
         QueueState: ("QueueView", "state"), ("CreateQueue", "state"), ("EditQueue", "state");
-        Role: ("MembershipView", "role"), ("MemberView", "role"), ("TeamView", "my_roles"), ("SeatView", "role");
+        Role: ("MembershipView", "role"), ("MemberView", "role"), ("TeamView", "my_roles"), ("SeatView", "role"),
+            ("GroupRoleView", "role"),
+            ("WorkloadRuleView", "role");
+        SignInMethod: ("SessionView", "method");
+        WebhookKind: ("WebhookView", "kind");
+        DisabledReason: ("WebhookView", "disabled_reason");
+        DeliveryState: ("DeliveryView", "state");
         PlatformRole: ("MeView", "platform_roles"), ("UserView", "platform_roles"), ("CreateUser", "platform_roles"),
-            ("EditUser", "platform_roles"), ("SeatView", "platform_role");
+            ("EditUser", "platform_roles"), ("SeatView", "platform_role"), ("GroupRoleView", "platform_role");
         NeedKind: ("Need", "type");
         AsksFor: ("EscalationView", "asks_for"), ("RequestEscalation", "asks_for");
         EscalationState: ("EscalationView", "state");
@@ -65,6 +75,21 @@ fn words() -> Vec<Words> {
         ReviewOutcome: ("ReviewView", "outcome"), ("Review", "outcome");
         BudgetStanding: ("CostView", "standing");
     };
+    words.push(Words {
+        name: "TokenScope",
+        values: TokenScope::ALL.iter().map(|one| one.as_str()).collect(),
+        stand_in: &[("TokenView", "scopes"), ("WorkloadRuleView", "scopes")],
+    });
+    words.push(Words {
+        name: "NotificationTopic",
+        values: Topic::ALL.iter().map(|one| one.as_str()).collect(),
+        stand_in: &[("TopicView", "topic"), ("TopicSetting", "topic")],
+    });
+    words.push(Words {
+        name: "NotificationSetting",
+        values: Setting::ALL.iter().map(|one| one.as_str()).collect(),
+        stand_in: &[("TopicView", "setting"), ("TopicSetting", "setting")],
+    });
     // A run leaves because it is evicted, or for another reason.
     let evicted = EvictionCause::ALL.iter().map(|one| one.as_str());
     words.push(Words {

@@ -5,8 +5,8 @@
 
 use crate::client::Client;
 use crate::commands::{
-    act, admin, check, completions, join_token, list, login, logs, maintenance, migrate, openapi, pool,
-    postgres, reservation, serve, show, submit, what_if,
+    act, admin, check, completions, join_token, list, login, logs, maintenance, migrate, notification, oidc,
+    openapi, pool, postgres, reservation, serve, session, show, submit, webhook, what_if, workload,
 };
 use crate::config::{self, Overrides};
 use crate::output::Output;
@@ -113,6 +113,20 @@ enum Command {
     /// Let nodes join
     #[command(subcommand)]
     JoinToken(join_token::JoinTokenCommand),
+    /// Where you are signed in
+    #[command(subcommand)]
+    Sessions(session::SessionCommand),
+    /// Identity providers that people sign in with
+    #[command(subcommand)]
+    Oidc(oidc::OidcCommand),
+    /// Pipelines that come in with a token of their own platform
+    #[command(subcommand)]
+    Workload(workload::WorkloadCommand),
+    /// Where events are sent: webhooks and chat robots
+    #[command(subcommand)]
+    Webhooks(webhook::WebhookCommand),
+    /// What you, or a team's members, get mail about
+    Notifications(notification::NotificationArgs),
     /// Run a whole installation on this machine, live: teams that lend, borrow and take back
     Demo(demo::DemoArgs),
     /// Submit a recorded trace of jobs through the REST API, as a pipeline would
@@ -181,6 +195,9 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Ok(done)
         }
         Command::Login(args) => login::sign_in(args, &settings, output).await.map(|()| done),
+        Command::Workload(workload::WorkloadCommand::Exchange) => {
+            workload::exchange(&settings, output).await.map(|()| done)
+        }
         Command::Logout => login::sign_out(&settings).await.map(|()| done),
         command => run_signed_in(command, &Client::signed_in(&settings)?, output).await,
     }
@@ -207,6 +224,11 @@ async fn run_signed_in(command: Command, client: &Client, output: Output) -> any
         Command::Maintenance(command) => maintenance::run(command, client, output).await,
         Command::Pool(command) => pool::run(command, client, output).await,
         Command::JoinToken(command) => join_token::run(command, client, output).await,
+        Command::Sessions(command) => session::run(command, client, output).await,
+        Command::Oidc(command) => oidc::run(command, client, output).await,
+        Command::Workload(command) => workload::run(command, client, output).await,
+        Command::Webhooks(command) => webhook::run(command, client, output).await,
+        Command::Notifications(args) => notification::run(args, client, output).await,
         Command::Replay(args) => replay::run(args, client, output).await,
         // Served above, without a server to talk to.
         _ => Ok(()),

@@ -22,6 +22,15 @@ impl Output {
         Ok(())
     }
 
+    /// That something is done: JSON for programs, a word for people.
+    pub(crate) fn done(self, value: &impl Serialize, word: &str) -> anyhow::Result<()> {
+        if self.json {
+            return self.json(value);
+        }
+        println!("{word}");
+        Ok(())
+    }
+
     /// The items as JSON, or as a table with one column a `(title, pointer)`.
     pub(crate) fn items(self, items: &[Value], columns: &[(&str, &str)]) -> anyhow::Result<()> {
         if self.json {

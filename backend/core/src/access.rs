@@ -51,6 +51,8 @@ text_enum! {
         TokenRead = "token.read",
         TokenCreate = "token.create",
         TokenRevoke = "token.revoke",
+        SessionRead = "session.read",
+        SessionRevoke = "session.revoke",
         UserRead = "user.read",
         UserCreate = "user.create",
         UserEdit = "user.edit",
@@ -105,6 +107,14 @@ text_enum! {
         EscalationReview = "escalation.review",
         PriorityBudgetRead = "priority_budget.read",
         PriorityBudgetEdit = "priority_budget.edit",
+        OidcProviderRead = "oidc_provider.read",
+        OidcProviderEdit = "oidc_provider.edit",
+        WorkloadRuleRead = "workload_rule.read",
+        WorkloadRuleEdit = "workload_rule.edit",
+        WebhookRead = "webhook.read",
+        WebhookCreate = "webhook.create",
+        WebhookEdit = "webhook.edit",
+        NotificationEdit = "notification.edit",
         OverviewRead = "overview.read",
         EventRead = "event.read",
         WhatIf = "what_if",
@@ -227,6 +237,10 @@ pub const fn scope_for(action: Action) -> Scope {
     match action {
         A::ProfileRead
         | A::TokenRead
+        | A::SessionRead
+        | A::OidcProviderRead
+        | A::WorkloadRuleRead
+        | A::WebhookRead
         | A::UserRead
         | A::TeamRead
         | A::MemberRead
@@ -258,6 +272,12 @@ pub const fn scope_for(action: Action) -> Scope {
         | A::JobRequeue => Scope::Write,
         A::TokenCreate
         | A::TokenRevoke
+        | A::SessionRevoke
+        | A::OidcProviderEdit
+        | A::WorkloadRuleEdit
+        | A::WebhookCreate
+        | A::WebhookEdit
+        | A::NotificationEdit
         | A::UserCreate
         | A::UserEdit
         | A::TeamCreate
@@ -305,11 +325,20 @@ fn by_role(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
         | A::MaintenanceWindowRead
         | A::OverviewRead
         | A::WhatIf => Verdict::Allowed,
-        A::ProfileRead | A::ProfileEdit | A::TokenRead | A::TokenCreate | A::TokenRevoke => {
-            own_account(actor, action, resource)
+        A::ProfileRead
+        | A::ProfileEdit
+        | A::TokenRead
+        | A::TokenCreate
+        | A::TokenRevoke
+        | A::SessionRead
+        | A::SessionRevoke => own_account(actor, action, resource),
+        A::UserRead | A::JoinTokenRead | A::OidcProviderRead | A::WorkloadRuleRead => {
+            open_or_forbidden(actor.reads_everything())
         }
-        A::UserRead | A::JoinTokenRead => open_or_forbidden(actor.reads_everything()),
-        A::UserCreate
+        A::WebhookRead | A::WebhookEdit => webhook(actor, action, resource),
+        A::OidcProviderEdit
+        | A::WorkloadRuleEdit
+        | A::UserCreate
         | A::UserEdit
         | A::TeamCreate
         | A::TeamDelete
@@ -328,9 +357,13 @@ fn by_role(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
         | A::MaintenanceWindowDelete
         | A::PolicyEdit => open_or_forbidden(actor.is_admin()),
         A::MemberRead | A::EventRead | A::EvictionRead => reads(actor, resource),
-        A::TeamEdit | A::MemberEdit | A::QueueCreate | A::QueueEdit | A::QueueDelete => {
-            open_or_forbidden(leads(actor, resource))
-        }
+        A::WebhookCreate
+        | A::NotificationEdit
+        | A::TeamEdit
+        | A::MemberEdit
+        | A::QueueCreate
+        | A::QueueEdit
+        | A::QueueDelete => open_or_forbidden(leads(actor, resource)),
         A::QuotaEdit => open_or_forbidden(hands_out(actor, resource)),
         A::JobSubmit => open_or_forbidden(submits(actor, resource)),
         A::JobRead => reads(actor, resource),
@@ -394,6 +427,18 @@ fn leads(actor: &Actor, resource: &Resource) -> bool {
         | Resource::Job { team, .. }
         | Resource::Escalation { team, .. } => actor.is_admin() || actor.has(*team, Role::Lead),
         Resource::Installation | Resource::Account(_) => actor.is_admin(),
+    }
+}
+
+/// Where events are sent is the business of whoever leads the team. Other teams don't learn that there is a webhook.
+fn webhook(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
+    if leads(actor, resource) || (action == Action::WebhookRead && actor.reads_everything()) {
+        return Verdict::Allowed;
+    }
+    match resource {
+        Resource::Team(team) if actor.reads_team(*team) => Verdict::Forbidden,
+        Resource::Installation if actor.reads_everything() => Verdict::Forbidden,
+        _ => Verdict::Hidden,
     }
 }
 

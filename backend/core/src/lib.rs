@@ -4,11 +4,13 @@
 //! clock outside [`clock::SystemClock`], to draw random numbers, and to be async.
 
 pub mod access;
+pub mod address;
 pub mod approval;
 pub mod clock;
 pub mod eviction;
 pub mod fair_share;
 pub mod id;
+pub mod identity;
 pub mod idle;
 pub mod inventory;
 pub mod job;
@@ -16,6 +18,7 @@ pub mod job_spec;
 pub mod kind;
 pub mod lifecycle;
 pub mod node;
+pub mod notice;
 pub mod policy;
 pub mod priority;
 pub mod queue;

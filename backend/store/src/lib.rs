@@ -7,6 +7,7 @@
 pub mod audit_state;
 pub mod beat;
 pub mod connect;
+pub mod deliveries;
 pub mod error;
 pub mod escalations;
 pub mod event;
@@ -23,6 +24,10 @@ pub mod maintenance_windows;
 pub mod memberships;
 pub mod migrate;
 pub mod nodes;
+pub mod notification_settings;
+pub mod notify;
+pub mod oidc;
+pub mod oidc_sign_in;
 pub mod overview;
 pub mod page;
 pub mod planned_starts;
@@ -51,6 +56,8 @@ pub mod teams;
 pub mod tokens;
 pub mod users;
 pub mod version;
+pub mod webhooks;
+pub mod workload_rules;
 pub mod write_tx;
 
 pub use connect::{ConnectOptions, Store};

@@ -7,6 +7,7 @@ use crate::error::StoreError;
 use crate::write_tx::{NewEvent, WriteTx};
 use chrono::{DateTime, Utc};
 use reeve_core::id::{RowId, UserId};
+use reeve_core::text_enum;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -17,6 +18,58 @@ pub struct CallerRow {
     pub username: String,
     pub display_name: String,
     pub platform_roles: Vec<String>,
+}
+
+/// A live session's person. What a workload may do is its rule's to say, not its account's.
+#[derive(Debug, Clone)]
+pub struct SessionCaller {
+    pub row: CallerRow,
+    pub workload: Option<WorkloadGrant>,
+}
+
+/// What a workload's session may do.
+#[derive(Debug, Clone)]
+pub struct WorkloadGrant {
+    pub rule: String,
+    /// Who it says that it is, at its issuer.
+    pub subject: String,
+    pub team_id: Uuid,
+    pub role: String,
+    pub scopes: Vec<String>,
+}
+
+/// A live sign-in, as its owner sees it.
+#[derive(Debug, Clone)]
+pub struct Session {
+    pub id: Uuid,
+    pub user_id: Uuid,
+    pub method: String,
+    pub user_agent: Option<String>,
+    pub address: Option<String>,
+    pub created_at: DateTime<Utc>,
+    pub last_used_at: DateTime<Utc>,
+    pub expires_at: DateTime<Utc>,
+}
+
+text_enum! {
+    /// How somebody signed in.
+    SignInMethod {
+        Password = "password",
+        Oidc = "oidc",
+        Workload = "workload",
+    }
+}
+
+/// A session to be.
+#[derive(Debug, Clone)]
+pub struct NewSession<'a> {
+    pub user: Uuid,
+    pub method: SignInMethod,
+    pub address: Option<String>,
+    pub user_agent: Option<&'a str>,
+    pub expires_at: DateTime<Utc>,
+    /// The rule of a workload, and its subject.
+    pub workload: Option<(Uuid, &'a str)>,
 }
 
 /// What signing in needs to know.
@@ -64,17 +117,77 @@ pub async fn caller(
     store: &Store,
     session: Uuid,
     now: DateTime<Utc>,
-) -> Result<Option<CallerRow>, StoreError> {
-    Ok(sqlx::query_as!(
-        CallerRow,
-        "select u.id as user_id, u.username, u.display_name, u.platform_roles
-         from sessions s join users u on u.id = s.user_id
-         where s.id = $1 and s.revoked_at is null and s.expires_at > $2 and u.state = 'active'",
+) -> Result<Option<SessionCaller>, StoreError> {
+    let found = sqlx::query!(
+        r#"select u.id as user_id, u.username, u.display_name, u.platform_roles, s.workload_subject,
+                  r.slug as "rule?", r.team_id as "team_id?", r.role as "role?", r.scopes as "scopes?"
+           from sessions s join users u on u.id = s.user_id
+           left join workload_rules r on r.id = s.workload_rule_id
+           where s.id = $1 and s.revoked_at is null and s.expires_at > $2 and u.state = 'active'
+             and (s.workload_rule_id is null or r.state = 'enabled')"#,
         session,
         now
     )
     .fetch_optional(store.pool())
+    .await?;
+    Ok(found.map(|found| SessionCaller {
+        row: CallerRow {
+            user_id: found.user_id,
+            username: found.username,
+            display_name: found.display_name,
+            platform_roles: found.platform_roles,
+        },
+        workload: match (found.rule, found.team_id, found.role, found.scopes) {
+            (Some(rule), Some(team_id), Some(role), Some(scopes)) => Some(WorkloadGrant {
+                rule,
+                subject: found.workload_subject.unwrap_or_default(),
+                team_id,
+                role,
+                scopes,
+            }),
+            _ => None,
+        },
+    }))
+}
+
+/// A person's live sessions, newest first, after a key.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn list(
+    store: &Store,
+    user: UserId,
+    now: DateTime<Utc>,
+    after: Option<Uuid>,
+    limit: i64,
+) -> Result<Vec<Session>, StoreError> {
+    Ok(sqlx::query_as!(
+        Session,
+        "select id, user_id, method, user_agent, address, created_at, last_used_at, expires_at from sessions
+         where user_id = $1 and revoked_at is null and expires_at > $2 and ($3::uuid is null or id < $3)
+         order by id desc limit $4",
+        user.0,
+        now,
+        after,
+        limit
+    )
+    .fetch_all(store.pool())
     .await?)
+}
+
+/// Whose a live session is.
+///
+/// # Errors
+/// [`StoreError::NotFound`].
+pub async fn owner(store: &Store, session: Uuid, now: DateTime<Utc>) -> Result<UserId, StoreError> {
+    let owner = sqlx::query_scalar!(
+        "select user_id from sessions where id = $1 and revoked_at is null and expires_at > $2",
+        session,
+        now
+    )
+    .fetch_one(store.pool())
+    .await?;
+    Ok(UserId(owner))
 }
 
 /// # Errors
@@ -106,7 +219,8 @@ pub async fn sign_in_failed(
     )
     .execute(tx.connection())
     .await?;
-    tx.record(NewEvent::new("session.sign_in", "user", user).denied("wrong_password"));
+    let detail = json!({"locked": locked_until.is_some(), "locked_until": locked_until});
+    tx.record(NewEvent::new("session.sign_in", "user", user).denied("wrong_password").detail(detail));
     Ok(())
 }
 
@@ -114,28 +228,36 @@ pub async fn sign_in_failed(
 ///
 /// # Errors
 /// [`StoreError::Unavailable`].
-pub async fn create(
-    tx: &mut WriteTx,
-    user: Uuid,
-    user_agent: Option<&str>,
-    expires_at: DateTime<Utc>,
-) -> Result<Uuid, StoreError> {
+pub async fn create(tx: &mut WriteTx, new: NewSession<'_>) -> Result<Uuid, StoreError> {
     let now = tx.now();
     let id = RowId::mint(now).0;
-    sqlx::query!("update users set failed_sign_ins = 0, locked_until = null where id = $1", user)
-        .execute(tx.connection())
-        .await?;
+    let (rule, subject) = new.workload.unzip();
     sqlx::query!(
-        "insert into sessions (id, user_id, user_agent, created_at, expires_at) values ($1, $2, $3, $4, $5)",
-        id,
-        user,
-        user_agent,
-        now,
-        expires_at
+        "update users set failed_sign_ins = 0, locked_until = null
+         where id = $1 and (failed_sign_ins > 0 or locked_until is not null)",
+        new.user
     )
     .execute(tx.connection())
     .await?;
-    tx.record(NewEvent::new("session.created", "session", id).detail(json!({"user_id": user})));
+    sqlx::query!(
+        "insert into sessions (id, user_id, method, address, user_agent, created_at, last_used_at, expires_at,
+                               workload_rule_id, workload_subject)
+         values ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9)",
+        id,
+        new.user,
+        new.method.as_str(),
+        new.address,
+        new.user_agent,
+        now,
+        new.expires_at,
+        rule,
+        subject
+    )
+    .execute(tx.connection())
+    .await?;
+    let detail =
+        json!({"user_id": new.user, "method": new.method, "address": new.address, "workload": subject});
+    tx.record(NewEvent::new("session.created", "session", id).detail(detail));
     Ok(id)
 }
 
@@ -193,6 +315,9 @@ pub async fn spend_refresh_token(tx: &mut WriteTx, hash: &[u8], session: Uuid) -
     if done.rows_affected() != 1 {
         return Err(StoreError::Conflict);
     }
+    sqlx::query!("update sessions set last_used_at = $2 where id = $1", session, now)
+        .execute(tx.connection())
+        .await?;
     tx.record(NewEvent::new("session.refreshed", "session", session));
     Ok(())
 }
@@ -203,19 +328,20 @@ pub async fn spend_refresh_token(tx: &mut WriteTx, hash: &[u8], session: Uuid) -
 /// [`StoreError::Unavailable`].
 pub async fn revoke(tx: &mut WriteTx, session: Uuid, reason: &str) -> Result<(), StoreError> {
     let now = tx.now();
-    sqlx::query!(
-        "update sessions set revoked_at = $2, revoked_reason = $3 where id = $1 and revoked_at is null",
+    let user = sqlx::query_scalar!(
+        "update sessions set revoked_at = $2, revoked_reason = $3 where id = $1 and revoked_at is null returning user_id",
         session,
         now,
         reason
     )
-    .execute(tx.connection())
+    .fetch_optional(tx.connection())
     .await?;
-    tx.record(NewEvent::new("session.revoked", "session", session).rule(reason));
+    let event = NewEvent::new("session.revoked", "session", session).rule(reason);
+    tx.record(event.detail(json!({"user_id": user})));
     Ok(())
 }
 
-/// Ends a person's sessions, all but one.
+/// Ends a person's sessions, all but one; says how many.
 ///
 /// # Errors
 /// [`StoreError::Unavailable`].
@@ -224,7 +350,7 @@ pub async fn revoke_of_user(
     user: UserId,
     except: Option<Uuid>,
     reason: &str,
-) -> Result<(), StoreError> {
+) -> Result<usize, StoreError> {
     let now = tx.now();
     let ended = sqlx::query_scalar!(
         "update sessions set revoked_at = $2, revoked_reason = $3
@@ -236,10 +362,31 @@ pub async fn revoke_of_user(
     )
     .fetch_all(tx.connection())
     .await?;
-    for session in ended {
-        tx.record(NewEvent::new("session.revoked", "session", session).rule(reason));
+    for session in &ended {
+        tx.record(NewEvent::new("session.revoked", "session", *session).rule(reason));
     }
-    Ok(())
+    Ok(ended.len())
+}
+
+/// Ends the sessions of a workload rule: what it allows has changed.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn revoke_of_rule(tx: &mut WriteTx, rule: Uuid, reason: &str) -> Result<usize, StoreError> {
+    let now = tx.now();
+    let ended = sqlx::query_scalar!(
+        "update sessions set revoked_at = $2, revoked_reason = $3
+         where workload_rule_id = $1 and revoked_at is null and expires_at > $2 returning id",
+        rule,
+        now,
+        reason
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    for session in &ended {
+        tx.record(NewEvent::new("session.revoked", "session", *session).rule(reason));
+    }
+    Ok(ended.len())
 }
 
 /// All keys, newest first.

@@ -121,6 +121,23 @@ pub async fn owner(store: &Store, token: Uuid) -> Result<UserId, StoreError> {
     Ok(UserId(owner))
 }
 
+/// How many tokens of a person could still be used.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn count_live(tx: &mut WriteTx, user: UserId) -> Result<i64, StoreError> {
+    let now = tx.now();
+    let count = sqlx::query_scalar!(
+        "select count(*) from api_tokens
+         where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > $2)",
+        user.0,
+        now
+    )
+    .fetch_one(tx.connection())
+    .await?;
+    Ok(count.unwrap_or(0))
+}
+
 /// # Errors
 /// [`StoreError::Unavailable`].
 pub async fn create(tx: &mut WriteTx, new: NewApiToken) -> Result<ApiToken, StoreError> {

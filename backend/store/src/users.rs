@@ -18,6 +18,8 @@ pub struct User {
     pub email: Option<String>,
     pub locale: Option<String>,
     pub state: String,
+    /// `person`, or `service` for a workload rule's account.
+    pub kind: String,
     pub platform_roles: Vec<String>,
     pub version: i64,
     pub created_at: DateTime<Utc>,
@@ -51,7 +53,7 @@ macro_rules! select_users {
     ($rest:literal, $($argument:expr),* $(,)?) => {
         sqlx::query_as!(
             User,
-            "select id, username, display_name, email, locale, state, platform_roles, version, created_at from users "
+            "select id, username, display_name, email, locale, state, kind, platform_roles, version, created_at from users "
                 + $rest,
             $($argument),*
         )

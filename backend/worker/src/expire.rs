@@ -1,8 +1,9 @@
-//! Forgets what nobody may ask for any more: replies kept for idempotency keys, and sessions and refresh tokens that
-//! ended long ago. It deletes nothing that gives access or that people see.
+//! Forgets what nobody may ask for any more: replies kept for idempotency keys, sessions and refresh tokens that ended
+//! long ago, sign-ins through a provider that never came back, and
+//! messages that were sent a month ago. It deletes nothing that gives access or that people see.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use reeve_store::{Store, StoreError, idempotency, sessions};
+use reeve_store::{Store, StoreError, deliveries, idempotency, oidc_sign_in, sessions};
 
 /// Rows a statement.
 const BATCH: i64 = 5_000;
@@ -24,6 +25,12 @@ pub struct Expired {
 pub async fn step(store: &Store, now: DateTime<Utc>) -> Result<Expired, StoreError> {
     let replies = idempotency::expire(store, now - TimeDelta::hours(24), BATCH).await?;
     let sessions = sessions::expire(store, now - TimeDelta::days(30), BATCH).await?;
+    let flows = oidc_sign_in::expire(store, now, BATCH).await?;
+    let messages = deliveries::expire(store, now - TimeDelta::days(30), BATCH).await?;
     let full = BATCH.unsigned_abs();
-    Ok(Expired { replies, sessions, again: replies >= full || sessions >= full })
+    Ok(Expired {
+        replies,
+        sessions,
+        again: replies >= full || sessions >= full || flows >= full || messages >= full,
+    })
 }

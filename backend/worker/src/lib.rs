@@ -1,10 +1,11 @@
-//! Reeve's loops: schedule, seal, reap nodes, expire, and what time does to approvals.
+//! Reeve's loops: schedule, seal, reap nodes, expire, what time does to approvals, and telling others.
 //!
 //! A loop waits, a step works: each step can be called by itself and never sleeps. This crate refuses to speak SQL and
-//! to know HTTP.
+//! to serve HTTP; what it sends goes through [`notify::Outbound`].
 
 pub mod approvals;
 pub mod expire;
+pub mod notify;
 pub mod reap;
 pub mod run;
 pub mod schedule;

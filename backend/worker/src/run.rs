@@ -1,17 +1,21 @@
 //! Runs all loops until cancelled. A loop that fails is started again with growing pauses: no fault of one stops another,
 //! and a database that comes back finds them all at work.
 
+use crate::notify::{Outbound, deliver, fan_out};
 use crate::schedule::{Scheduler, Ticked};
 use crate::{approvals, expire, reap, seal};
 use chrono::{DateTime, TimeDelta, Utc};
 use rand::Rng;
 use reeve_core::clock::SharedClock;
-use reeve_store::{Store, beat, signal};
+use reeve_store::{Store, beat, deliveries, signal};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// The sealer's rest between two steps: what it adds, at least and at most, until a page changes.
 const SEAL_REST: (Duration, Duration) = (Duration::from_millis(15), Duration::from_millis(60));
+
+/// Between two looks for events to tell.
+const FAN_OUT_REST: Duration = Duration::from_millis(100);
 
 /// How often the loops look by themselves.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +25,8 @@ pub struct Rhythm {
     pub reap: Duration,
     pub expire: Duration,
     pub approvals: Duration,
+    /// The longest that the sender of messages rests.
+    pub deliver: Duration,
     /// Beyond a lease's end, before its node is declared lost.
     pub lease_margin: TimeDelta,
 }
@@ -33,13 +39,22 @@ impl Default for Rhythm {
             reap: Duration::from_secs(2),
             expire: Duration::from_secs(300),
             approvals: Duration::from_secs(1),
+            deliver: Duration::from_secs(2),
             lease_margin: TimeDelta::seconds(30),
         }
     }
 }
 
 /// Runs every loop until `cancel`; each finishes the step it is in.
-pub async fn run_all(store: Store, clock: SharedClock, rhythm: Rhythm, cancel: CancellationToken) {
+pub async fn run_all(
+    store: Store,
+    clock: SharedClock,
+    rhythm: Rhythm,
+    outbound: Outbound,
+    cancel: CancellationToken,
+) {
+    // Whoever makes a message wakes whoever sends it.
+    let made = tokio::sync::Notify::new();
     tokio::join!(
         carry_signals(&store, &cancel),
         schedule_loop(&store, &clock, rhythm, &cancel),
@@ -47,6 +62,8 @@ pub async fn run_all(store: Store, clock: SharedClock, rhythm: Rhythm, cancel: C
         reap_loop(&store, &clock, rhythm, &cancel),
         expire_loop(&store, &clock, rhythm, &cancel),
         approvals_loop(&store, &clock, rhythm, &cancel),
+        fan_out_loop(&store, &clock, rhythm, &outbound, &made, &cancel),
+        deliver_loop(&store, &clock, rhythm, &outbound, &made, &cancel),
     );
 }
 
@@ -230,6 +247,78 @@ async fn approvals_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, canc
                 wait(pause, cancel).await;
             }
             Err(error) => back_off.pause("approvals", &error, cancel).await,
+        }
+    }
+}
+
+async fn fan_out_loop(
+    store: &Store,
+    clock: &SharedClock,
+    rhythm: Rhythm,
+    outbound: &Outbound,
+    made: &tokio::sync::Notify,
+    cancel: &CancellationToken,
+) {
+    let mut sealed = store.signals().events();
+    let (mut back_off, mut beat) = (BackOff::new(), Beat::new("fan_out"));
+    while !cancel.is_cancelled() {
+        sealed.borrow_and_update();
+        let now = clock.now();
+        match fan_out::step(store, now, outbound).await {
+            Ok(told) => {
+                back_off.reset();
+                beat.after_step(store, now).await;
+                if told.messages > 0 {
+                    made.notify_one();
+                }
+                if told.again {
+                    continue;
+                }
+                // What is sealed meanwhile is told together.
+                wait(FAN_OUT_REST, cancel).await;
+            }
+            Err(error) => {
+                back_off.pause("fan_out", &error, cancel).await;
+                continue;
+            }
+        }
+        tokio::select! {
+            () = tokio::time::sleep(jittered(rhythm.schedule)) => {}
+            changed = sealed.changed() => if changed.is_err() { return },
+            () = cancel.cancelled() => {}
+        }
+    }
+}
+
+async fn deliver_loop(
+    store: &Store,
+    clock: &SharedClock,
+    rhythm: Rhythm,
+    outbound: &Outbound,
+    made: &tokio::sync::Notify,
+    cancel: &CancellationToken,
+) {
+    let (mut back_off, mut beat) = (BackOff::new(), Beat::new("deliver"));
+    while !cancel.is_cancelled() {
+        let now = clock.now();
+        let due = match deliver::step(store, clock, outbound).await {
+            Ok(sent) if sent.delivered + sent.failed > 0 => continue,
+            Ok(_) => deliveries::next_due(store).await,
+            Err(error) => Err(error),
+        };
+        match due {
+            Ok(due) => {
+                back_off.reset();
+                beat.after_step(store, now).await;
+                // A test or a resend comes from the API, perhaps on another server: look by oneself too.
+                let pause = until(now, due, jittered(rhythm.deliver));
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    () = made.notified() => {}
+                    () = cancel.cancelled() => {}
+                }
+            }
+            Err(error) => back_off.pause("deliver", &error, cancel).await,
         }
     }
 }

@@ -12,6 +12,7 @@ export const signIn = async (username: string, password: string) => {
   const query = { session: "cookie" };
   return (await answer(api.POST("/api/v1/auth/sign-in", { params: { query }, body }))).user;
 };
+export const listSignInProviders = () => answer(api.GET("/api/v1/auth/oidc"));
 export const signOut = () => answer(api.POST("/api/v1/auth/sign-out", { params: keyed() }));
 export const showMe = () => answer(api.GET("/api/v1/me"));
 export const updateMe = (body: components["schemas"]["EditMe"]) => answer(api.PATCH("/api/v1/me", { body }));

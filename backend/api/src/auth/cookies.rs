@@ -6,6 +6,9 @@ use axum_extra::extract::CookieJar;
 
 pub(crate) const ACCESS: &str = "reeve_session";
 pub(crate) const REFRESH: &str = "reeve_refresh";
+/// Marks the browser that left for an identity provider.
+pub(crate) const FLOW: &str = "reeve_oidc";
+const FLOW_PATH: &str = "/api/v1/auth/oidc";
 const REFRESH_PATH: &str = "/api/v1/auth";
 
 pub(crate) fn read(headers: &HeaderMap, name: &str) -> Option<String> {
@@ -29,6 +32,23 @@ pub(crate) fn set(
             HeaderValue::from_str(&text).ok()
         })
         .collect()
+}
+
+/// Set-Cookie for the mark of a browser that leaves for a provider.
+pub(crate) fn flow(headers: &HeaderMap, mark: &str, secs: i64) -> Vec<HeaderValue> {
+    let secure = if is_loopback(headers) { "" } else { "; Secure" };
+    let text = format!("{FLOW}={mark}; Path={FLOW_PATH}; Max-Age={secs}; HttpOnly; SameSite=Lax{secure}");
+    HeaderValue::from_str(&text).into_iter().collect()
+}
+
+/// Where the console is: as set, or else as the request came.
+pub(crate) fn own_origin(headers: &HeaderMap, public_origin: Option<&str>) -> String {
+    if let Some(origin) = public_origin {
+        return origin.trim_end_matches('/').to_owned();
+    }
+    let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or("localhost");
+    let scheme = if is_loopback(headers) { "http" } else { "https" };
+    format!("{scheme}://{host}")
 }
 
 /// Requests that change something with a cookie must come from our own pages.

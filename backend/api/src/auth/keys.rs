@@ -47,8 +47,8 @@ impl std::fmt::Debug for Ring {
     }
 }
 
-/// A token for this session.
-pub(crate) async fn sign(app: &AppState, user: Uuid, session: Uuid) -> Result<String> {
+/// A token for this session, good for so many seconds.
+pub(crate) async fn sign(app: &AppState, user: Uuid, session: Uuid, secs: i64) -> Result<String> {
     let ring = ring(app).await?;
     let now = app.clock.now();
     let claims = Claims {
@@ -57,7 +57,7 @@ pub(crate) async fn sign(app: &AppState, user: Uuid, session: Uuid) -> Result<St
         sub: user,
         sid: session,
         iat: now.timestamp(),
-        exp: (now + TimeDelta::minutes(ACCESS_MINUTES)).timestamp(),
+        exp: (now + TimeDelta::seconds(secs)).timestamp(),
     };
     let mut header = Header::new(Algorithm::EdDSA);
     header.kid = Some(ring.newest.clone());

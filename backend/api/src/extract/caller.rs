@@ -8,9 +8,10 @@ use crate::problem::{Code, Problem, Result};
 use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
-use reeve_core::access::{Actor, PlatformRole, Scope};
+use chrono::{DateTime, Utc};
+use reeve_core::access::{Actor, PlatformRole, Role, Scope};
 use reeve_core::id::UserId;
-use reeve_store::sessions::CallerRow;
+use reeve_store::sessions::{CallerRow, SessionCaller};
 use reeve_store::{StoreError, memberships, sessions, tokens};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -30,8 +31,23 @@ pub struct Caller {
 /// What they showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthKind {
-    Session { id: Uuid },
-    Token { id: Uuid, name: String },
+    Session {
+        id: Uuid,
+    },
+    Token {
+        id: Uuid,
+        name: String,
+        /// What was made with it ends no later.
+        expires_at: Option<DateTime<Utc>>,
+        /// The teams that it is limited to, as they were named.
+        team_ids: Option<Vec<Uuid>>,
+    },
+    /// A pipeline's, by a workload rule.
+    Workload {
+        id: Uuid,
+        rule: String,
+        subject: String,
+    },
 }
 
 impl Caller {
@@ -40,6 +56,8 @@ impl Caller {
     pub fn key_owner(&self) -> Uuid {
         match &self.kind {
             AuthKind::Session { .. } => self.actor.id.0,
+            // A rule's account is shared by all its pipelines: each has its own keys.
+            AuthKind::Workload { id, .. } => *id,
             AuthKind::Token { id, .. } => *id,
         }
     }
@@ -55,6 +73,7 @@ impl FromRequestParts<AppState> for Caller {
         }
         let credential = credential(parts, app)?;
         let known = resolve(app, &credential).await?;
+        app.rate_limit.person(known.actor.id.0)?;
         let caller = Self {
             actor: known.actor,
             username: known.username,
@@ -106,11 +125,28 @@ async fn resolve(app: &AppState, credential: &str) -> Result<Known> {
         return Ok(known);
     }
     let row = sessions::caller(&app.store, session, now).await?;
-    let row = row.ok_or_else(|| Problem::new(Code::InvalidCredential).detail("the session has ended"))?;
-    let actor = actor(app, &row, Scope::ALL.iter().copied().collect()).await?;
-    let known = known(row, actor, AuthKind::Session { id: session });
+    let found = row.ok_or_else(|| Problem::new(Code::InvalidCredential).detail("the session has ended"))?;
+    let known = by_session(app, session, found).await?;
     app.callers.put(key, now, known.clone());
     Ok(known)
+}
+
+async fn by_session(app: &AppState, id: Uuid, found: SessionCaller) -> Result<Known> {
+    let SessionCaller { row, workload } = found;
+    let Some(grant) = workload else {
+        let actor = actor(app, &row, Scope::ALL.iter().copied().collect()).await?;
+        return Ok(known(row, actor, AuthKind::Session { id }));
+    };
+    // The rule alone says what its account may do.
+    let role: Role = grant.role.parse().map_err(StoreError::from)?;
+    let teams = memberships::subtrees(&app.store, &[grant.team_id]).await?;
+    let actor = Actor {
+        id: UserId(row.user_id),
+        platform_roles: BTreeSet::new(),
+        roles: teams.into_iter().map(|team| (team, BTreeSet::from([role]))).collect(),
+        scopes: words(&grant.scopes)?,
+    };
+    Ok(known(row, actor, AuthKind::Workload { id, rule: grant.rule, subject: grant.subject }))
 }
 
 async fn by_token(app: &AppState, hash: &[u8]) -> Result<Known> {
@@ -121,7 +157,8 @@ async fn by_token(app: &AppState, hash: &[u8]) -> Result<Known> {
     if let Some(teams) = &token.team_ids {
         actor = actor.limited_to(&memberships::subtrees(&app.store, teams).await?);
     }
-    Ok(known(row, actor, AuthKind::Token { id: token.id, name: token.name }))
+    let (expires_at, team_ids) = (token.expires_at, token.team_ids);
+    Ok(known(row, actor, AuthKind::Token { id: token.id, name: token.name, expires_at, team_ids }))
 }
 
 async fn actor(app: &AppState, row: &CallerRow, scopes: BTreeSet<Scope>) -> Result<Actor> {

@@ -1,6 +1,7 @@
 //! What a request says, parsed: who calls, the body, the page, the version. A handler behind these has no
 //! unreadable input left; what it means is the handler's to judge.
 
+mod address;
 mod caller;
 mod if_match;
 mod json;
@@ -10,6 +11,7 @@ mod patch;
 mod query;
 mod scan;
 
+pub use address::Address;
 pub use caller::{AuthKind, Caller};
 pub use if_match::{IfMatch, Precondition};
 pub use json::Json;

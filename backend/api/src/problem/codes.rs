@@ -56,6 +56,7 @@ problem_codes! {
     Timeout = "timeout", 503, "It took too long", "Nothing was changed, or the change is complete: repeat with the same Idempotency-Key.";
     Conflict = "conflict", 409, "It has changed meanwhile", "Read it again and decide anew.";
     AlreadyExists = "already_exists", 409, "The name is taken", "Choose another name, or use the one that exists.";
+    TooMany = "too_many", 409, "There are too many of these", "Remove some that are not needed; `params.most` says how many there may be.";
     InUse = "in_use", 409, "Something still depends on it", "Remove what depends on it first; `detail` says what.";
     TeamHasJobs = "team_has_jobs", 409, "The team has live jobs", "Cancel them or wait for their end, then delete the team.";
     TeamHasChildren = "team_has_children", 409, "The team has teams below it", "Delete or move them first.";
@@ -85,6 +86,8 @@ problem_codes! {
     JoinTokenRefused = "join_token_refused", 401, "The join token does not let in", "It is unknown, expired, revoked or used up. Ask an administrator for a new one.";
     InstanceConflict = "instance_conflict", 409, "Another agent runs under this identity", "Stop it, or wait until its lease has run out.";
     ProtocolMismatch = "protocol_mismatch", 422, "Agent and server speak different protocols", "Update the older of the two; `detail` names both versions.";
+    WorkloadRefused = "workload_refused", 401, "No rule takes this workload token", "`detail` says what is wrong with the token, or that no rule's conditions hold. An administrator can read and change the rules.";
+    ProviderFailed = "provider_failed", 502, "The identity provider did not answer as it should", "`detail` says what went wrong. Check the issuer's address, and that it can be reached from the server.";
     RateLimited = "rate_limited", 429, "Too many requests", "Wait for the seconds in Retry-After. The limit is per user or token.";
     Internal = "internal", 500, "Something broke on our side", "Repeat with the same Idempotency-Key. If it stays, tell an administrator the request_id.";
     NotReady = "not_ready", 503, "The server is not ready", "`errors` names what is missing: the database, its schema, or a scheduler that is silent. Watch /readyz; the log says more.";

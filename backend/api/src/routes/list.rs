@@ -1,8 +1,7 @@
 //! Every route, in one place.
 
 use super::{
-    auth, events, health, list_work, me, members, metrics, overview, policy, pools, teams, tokens, users,
-    what_if,
+    events, health, list_identity, list_work, members, metrics, overview, policy, pools, teams, what_if,
 };
 use crate::app::AppState;
 use axum::routing::get;
@@ -12,15 +11,6 @@ use utoipa_axum::routes;
 /// Routes under the request time-out, and those that may stay open: streams and long polls.
 pub(crate) fn split() -> (OpenApiRouter<AppState>, OpenApiRouter<AppState>) {
     let people = OpenApiRouter::default()
-        .routes(routes!(auth::sign_in::sign_in))
-        .routes(routes!(auth::refresh::refresh))
-        .routes(routes!(auth::sign_out::sign_out))
-        .routes(routes!(me::show::show, me::edit::edit))
-        .routes(routes!(me::password::set_password))
-        .routes(routes!(tokens::list::list, tokens::create::create))
-        .routes(routes!(tokens::revoke::revoke))
-        .routes(routes!(users::list::list, users::create::create))
-        .routes(routes!(users::show::show, users::edit::edit))
         .routes(routes!(teams::list::list, teams::create::create))
         .routes(routes!(teams::show::show, teams::edit::edit, teams::delete::delete))
         .routes(routes!(members::list::list))
@@ -35,6 +25,7 @@ pub(crate) fn split() -> (OpenApiRouter<AppState>, OpenApiRouter<AppState>) {
         .routes(routes!(overview::show::show))
         .routes(routes!(overview::history::history));
     let short = OpenApiRouter::default()
+        .merge(list_identity::short())
         .merge(people)
         .merge(pool)
         .merge(list_work::short())

@@ -49,6 +49,19 @@ impl Call {
         call
     }
 
+    pub(crate) fn patch(path: impl Into<String>, body: Value) -> Self {
+        let mut call = Self::new(Method::PATCH, path);
+        call.body = Some(body);
+        call
+    }
+
+    /// For what nobody may repeat, and whoever is nobody yet: a key belongs to a caller.
+    #[must_use]
+    pub(crate) fn without_key(mut self) -> Self {
+        self.key = None;
+        self
+    }
+
     pub(crate) fn delete(path: impl Into<String>) -> Self {
         Self::new(Method::DELETE, path)
     }

@@ -3,7 +3,7 @@
 //! It refuses to start on a database of another version, and keeps nothing that it could not lose: TERM ends it as
 //! soon as running requests and steps are done.
 
-use crate::config::{ServerSettings, Settings};
+use crate::config::Settings;
 use anyhow::Context;
 use clap::Args;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -41,7 +41,7 @@ pub(crate) async fn run(settings: &Settings, args: ServeArgs) -> anyhow::Result<
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone())?;
     tracing::info!(settings = %settings.redacted(), "starting");
-    let outcome = run_server(store.clone(), &settings.server, listener, cancel).await;
+    let outcome = run_server(store.clone(), settings, listener, cancel).await;
     store.close().await;
     outcome
 }
@@ -62,21 +62,23 @@ pub(crate) async fn connect(settings: &Settings, migrate: bool) -> anyhow::Resul
 /// Serves on `listener` until `cancel`.
 pub(crate) async fn run_server(
     store: Store,
-    settings: &ServerSettings,
+    settings: &Settings,
     listener: TcpListener,
     cancel: CancellationToken,
 ) -> anyhow::Result<()> {
     let clock: SharedClock = Arc::new(SystemClock);
-    if let Some(password) = &settings.admin_password
+    if let Some(password) = &settings.server.admin_password
         && create_first_admin(&store, "admin", password, clock.now()).await?
     {
         tracing::info!("made the first administrator: admin");
     }
-    let mut state = AppState::new(store.clone(), Arc::clone(&clock), settings.api());
+    let mut state = AppState::new(store.clone(), Arc::clone(&clock), settings.api()?);
+    let outbound = settings.outbound()?;
     state.metrics = recorder();
     let address = listener.local_addr()?;
     eprintln!("reeve {} listens on http://{address}", env!("CARGO_PKG_VERSION"));
-    let loops = tokio::spawn(reeve_worker::run_all(store, clock, Rhythm::default(), cancel.clone()));
+    let loops =
+        tokio::spawn(reeve_worker::run_all(store, clock, Rhythm::default(), outbound, cancel.clone()));
     let serving = serve(state, listener, cancel.clone());
     tokio::pin!(serving);
     let outcome = tokio::select! {

@@ -24,6 +24,9 @@ pub(crate) fn load(overrides: &Overrides) -> anyhow::Result<Settings> {
     let mut settings = read(overrides)?;
     settings.client.token = env::var("REEVE_TOKEN").ok().filter(|token| !token.is_empty());
     settings.server.admin_password = env::var("REEVE_ADMIN_PASSWORD").ok().filter(|text| !text.is_empty());
+    if let Some(url) = env::var("REEVE_SMTP_URL").ok().filter(|text| !text.is_empty()) {
+        settings.mail.smtp_url = Some(url);
+    }
     settings.client.folder = folder(env::var_os("XDG_CONFIG_HOME"), env::var_os("HOME"));
     Ok(settings)
 }
@@ -57,6 +60,7 @@ fn check(settings: &Settings) -> anyhow::Result<()> {
     let server = &settings.server;
     ensure!(server.requests_per_second > 0, "server.requests_per_second: must be at least 1");
     ensure!(server.request_burst > 0, "server.request_burst: must be at least 1");
+    settings.api()?;
     let connections = settings.database.max_connections;
     ensure!((2..=1000).contains(&connections), "database.max_connections: {connections} is not in 2..=1000");
     Ok(())
@@ -102,6 +106,8 @@ mod tests {
             ("[client]\nserver = \"ftp://x\"\n", "client.server"),
             ("[database]\nurl = \"mysql://x\"\n", "database.url"),
             ("[serverr]\n", "serverr"),
+            ("[notify]\nallowed_networks = [\"10.0.0.0\"]\n", "notify.allowed_networks"),
+            ("[server]\ntrusted_proxies = [\"all\"]\n", "server.trusted_proxies"),
         ];
         for (text, named) in cases {
             let said = from_file(text, None).expect_err(text);

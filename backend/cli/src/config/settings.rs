@@ -1,5 +1,8 @@
 //! The settings, a struct a section. It refuses unknown keys: a misspelt one would silently do nothing.
 
+use anyhow::Context;
+use reeve_core::address::{Network, Reachable};
+use reeve_worker::notify::{Mail, Outbound};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -15,6 +18,8 @@ pub(crate) struct Settings {
     pub(crate) database: Database,
     pub(crate) server: ServerSettings,
     pub(crate) client: ClientSettings,
+    pub(crate) notify: NotifySettings,
+    pub(crate) mail: MailSettings,
 }
 
 /// `[server]`
@@ -24,6 +29,8 @@ pub(crate) struct ServerSettings {
     pub(crate) listen: SocketAddr,
     /// The console's own address behind a proxy, for example `https://reeve.example`.
     pub(crate) public_origin: Option<String>,
+    /// Networks of proxies whose `X-Forwarded-For` is believed, for example `10.0.0.0/8`.
+    pub(crate) trusted_proxies: Vec<String>,
     /// Requests a second and at once, for each token or session.
     pub(crate) requests_per_second: u32,
     pub(crate) request_burst: u32,
@@ -37,6 +44,7 @@ impl Default for ServerSettings {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             public_origin: None,
+            trusted_proxies: Vec::new(),
             requests_per_second: 500,
             request_burst: 2_000,
             admin_password: None,
@@ -52,14 +60,44 @@ impl std::fmt::Debug for ServerSettings {
 
 impl ServerSettings {
     /// What the API needs to know of them.
-    pub(crate) fn api(&self) -> reeve_api::Settings {
-        reeve_api::Settings {
+    fn api(&self) -> anyhow::Result<reeve_api::Settings> {
+        Ok(reeve_api::Settings {
             requests_per_second: self.requests_per_second,
             request_burst: self.request_burst,
             public_origin: self.public_origin.clone(),
+            trusted_proxies: networks("server.trusted_proxies", &self.trusted_proxies)?,
             scheduler_silence: SCHEDULER_SILENCE,
             ..reeve_api::Settings::default()
-        }
+        })
+    }
+}
+
+fn networks(key: &str, texts: &[String]) -> anyhow::Result<Vec<Network>> {
+    texts.iter().map(|text| text.parse().with_context(|| key.to_owned())).collect()
+}
+
+/// `[notify]`
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct NotifySettings {
+    /// Private or loopback networks that webhooks may reach, for example `10.1.0.0/16`. Public addresses always may;
+    /// link-local ones, where clouds keep credentials, never.
+    pub(crate) allowed_networks: Vec<String>,
+}
+
+/// `[mail]`
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct MailSettings {
+    /// The sender, for example `Reeve <reeve@example.com>`. Without one no mail is sent.
+    pub(crate) from: Option<String>,
+    /// `smtp://host:25`, `smtp://host:587?tls=required` or `smtps://host`; one with a password comes from REEVE_SMTP_URL.
+    pub(crate) smtp_url: Option<String>,
+}
+
+impl std::fmt::Debug for MailSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MailSettings").field("from", &self.from).finish_non_exhaustive()
     }
 }
 
@@ -104,6 +142,35 @@ impl std::fmt::Debug for ClientSettings {
 }
 
 impl Settings {
+    /// What the API needs to know.
+    ///
+    /// # Errors
+    /// Naming the key.
+    pub(crate) fn api(&self) -> anyhow::Result<reeve_api::Settings> {
+        let mail = self.mail.from.is_some() && self.mail.smtp_url.is_some();
+        Ok(reeve_api::Settings { reachable: self.reachable()?, mail, ..self.server.api()? })
+    }
+
+    fn reachable(&self) -> anyhow::Result<Reachable> {
+        Ok(Reachable { networks: networks("notify.allowed_networks", &self.notify.allowed_networks)? })
+    }
+
+    /// The way out for messages.
+    ///
+    /// # Errors
+    /// Naming the key.
+    pub(crate) fn outbound(&self) -> anyhow::Result<Outbound> {
+        let mut outbound = Outbound::new(self.reachable()?)?;
+        outbound.public_url.clone_from(&self.server.public_origin);
+        outbound.mail = match (&self.mail.smtp_url, &self.mail.from) {
+            (Some(url), Some(from)) => Some(Mail::new(url, from)?),
+            (None, None) => None,
+            (Some(_), None) => anyhow::bail!("mail.from is not set: who sends mail?"),
+            (None, Some(_)) => anyhow::bail!("mail.smtp_url is not set: give it, or REEVE_SMTP_URL"),
+        };
+        Ok(outbound)
+    }
+
     /// Everything that is no secret.
     pub(crate) fn redacted(&self) -> Value {
         let hidden = |present: bool| if present { json!("(set)") } else { Value::Null };
@@ -112,8 +179,11 @@ impl Settings {
             "server": {
                 "listen": self.server.listen, "public_origin": self.server.public_origin,
                 "requests_per_second": self.server.requests_per_second, "request_burst": self.server.request_burst,
+                "trusted_proxies": self.server.trusted_proxies,
                 "admin_password": hidden(self.server.admin_password.is_some()),
             },
+            "notify": {"allowed_networks": self.notify.allowed_networks},
+            "mail": {"from": self.mail.from, "smtp_url": hidden(self.mail.smtp_url.is_some())},
             "client": {"server": self.client.server, "token": hidden(self.client.token.is_some())},
         })
     }

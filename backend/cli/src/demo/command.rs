@@ -73,7 +73,7 @@ async fn with_database(
     let cancel = CancellationToken::new();
     let server = {
         let (store, cancel) = (store.clone(), cancel.clone());
-        tokio::spawn(async move { serve::run_server(store, &settings.server, listener, cancel).await })
+        tokio::spawn(async move { serve::run_server(store, &settings, listener, cancel).await })
     };
     let outcome = with_server(folder, &url, &logins, &server, args, told).await;
     println!("stopping the server");

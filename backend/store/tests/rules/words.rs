@@ -8,10 +8,15 @@ use reeve_core::job::{CheckpointMode, JobState, MemberState, RunState};
 use reeve_core::kind::Kind;
 use reeve_core::lifecycle::EndKind;
 use reeve_core::node::{GpuHealth, NodeState};
+use reeve_core::notice::{Setting, Topic};
 use reeve_core::priority::PriorityClass;
 use reeve_core::queue::{QueueOrder, QueueState};
 use reeve_core::reason::ReasonCode;
 use reeve_core::schedule::plan::PoolMode;
+use reeve_store::deliveries::DeliveryState;
+use reeve_store::oidc::Enabled;
+use reeve_store::sessions::SignInMethod;
+use reeve_store::webhooks::{DisabledReason, WebhookKind};
 use reeve_store::write_tx::ActorType;
 use sqlx::Row;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +35,22 @@ async fn every_check_of_words_is_its_enum() {
         ("teams_state_check", fixed(&["active", "deleted"])),
         ("users_locale_check", fixed(&["en", "zh-CN"])),
         ("users_state_check", fixed(&["active", "disabled"])),
+        ("users_kind_check", fixed(&["person", "service"])),
+        ("sessions_method_check", words!(SignInMethod)),
+        ("oidc_providers_state_check", words!(Enabled)),
+        ("oidc_group_roles_role_check", words!(Role)),
+        ("oidc_group_roles_platform_role_check", words!(PlatformRole)),
+        ("oidc_identities_platform_roles_check", words!(PlatformRole)),
+        ("workload_rules_role_check", words!(Role)),
+        ("workload_rules_scopes_check", words!(Scope)),
+        ("workload_rules_state_check", words!(Enabled)),
+        ("webhooks_kind_check", words!(WebhookKind)),
+        ("webhooks_locale_check", fixed(&["en", "zh-CN"])),
+        ("webhooks_state_check", words!(Enabled)),
+        ("webhooks_disabled_reason_check", words!(DisabledReason)),
+        ("deliveries_state_check", words!(DeliveryState)),
+        ("notification_settings_topic_check", words!(Topic)),
+        ("notification_settings_setting_check", words!(Setting)),
         ("users_platform_roles_check", words!(PlatformRole)),
         ("memberships_role_check", words!(Role)),
         ("api_tokens_scopes_check", words!(Scope)),

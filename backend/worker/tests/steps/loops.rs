@@ -2,6 +2,7 @@ use crate::base::Base;
 use chrono::TimeDelta;
 use reeve_core::id::JobId;
 use reeve_store::beat;
+use reeve_worker::notify::Outbound;
 use reeve_worker::run::{Rhythm, run_all};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,7 @@ const SLOW: Rhythm = Rhythm {
     reap: NEVER,
     expire: NEVER,
     approvals: NEVER,
+    deliver: NEVER,
     lease_margin: TimeDelta::seconds(30),
 };
 
@@ -33,7 +35,13 @@ async fn until_it_is(base: &Base, job: JobId, state: &str) {
 async fn the_loops_are_woken_by_changes_beat_and_end_when_they_are_told() {
     let base = Base::new().await;
     let cancel = CancellationToken::new();
-    let loops = tokio::spawn(run_all(base.store.clone(), Arc::new(base.clock.clone()), SLOW, cancel.clone()));
+    let loops = tokio::spawn(run_all(
+        base.store.clone(),
+        Arc::new(base.clock.clone()),
+        SLOW,
+        outbound(),
+        cancel.clone(),
+    ));
     let first = base.submit(4, "a").await;
     until_it_is(&base, first, "starting").await;
     let second = base.submit(4, "b").await;
@@ -56,7 +64,8 @@ async fn another_servers_change_wakes_the_loops_too() {
     let base = Base::new().await;
     let cancel = CancellationToken::new();
     let ours = base.another_store().await;
-    let loops = tokio::spawn(run_all(ours.clone(), Arc::new(base.clock.clone()), SLOW, cancel.clone()));
+    let loops =
+        tokio::spawn(run_all(ours.clone(), Arc::new(base.clock.clone()), SLOW, outbound(), cancel.clone()));
     // The other server's loops do not run; only its signals do.
     let signals = {
         let store = base.store.clone();
@@ -71,4 +80,8 @@ async fn another_servers_change_wakes_the_loops_too() {
     tokio::time::timeout(Duration::from_secs(10), loops).await.expect("they end").expect("no panic");
     ours.close().await;
     base.end().await;
+}
+
+fn outbound() -> Outbound {
+    Outbound::new(reeve_core::address::Reachable::default()).expect("a way out")
 }

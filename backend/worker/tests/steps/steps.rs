@@ -120,7 +120,19 @@ async fn old_replies_and_long_ended_sessions_are_forgotten() {
     base.submit(1, "old").await;
     let mut tx = base.store.begin(context(base.now())).await.expect("begins");
     let ends_at = base.now() + TimeDelta::hours(1);
-    let session = sessions::create(&mut tx, base.user.0, None, ends_at).await.expect("a session");
+    let session = sessions::create(
+        &mut tx,
+        sessions::NewSession {
+            user: base.user.0,
+            method: sessions::SignInMethod::Password,
+            address: None,
+            user_agent: None,
+            expires_at: ends_at,
+            workload: None,
+        },
+    )
+    .await
+    .expect("a session");
     sessions::add_refresh_token(&mut tx, session, b"token", ends_at).await.expect("a token");
     tx.commit().await.expect("commits");
 

@@ -1,15 +1,15 @@
 //! `POST /auth/sign-in`.
 
-use super::tokens_view::{SESSION_DAYS, SignInQuery, SignedIn, new_refresh_token, reply};
+use super::tokens_view::{SignInQuery, SignedIn, new_session, reply};
 use crate::app::AppState;
-use crate::extract::{Json, List};
+use crate::extract::{Address, Json, List};
 use crate::layers::request_id::request_id;
 use crate::problem::{Code, Problem, Result};
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use chrono::{DateTime, TimeDelta, Utc};
-use reeve_store::sessions::{self, Credentials};
+use reeve_store::sessions::{self, Credentials, SignInMethod};
 use reeve_store::{Actor, WriteContext};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -33,21 +33,19 @@ pub(crate) struct SignIn {
 pub(crate) async fn sign_in(
     State(app): State<AppState>,
     query: List<SignInQuery>,
+    Address(address): Address,
     headers: HeaderMap,
     Json(body): Json<SignIn>,
 ) -> Result<Response> {
     let cookie = query.filter.wants_cookie()?;
-    app.rate_limit.sign_in(&body.username)?;
+    app.rate_limit.sign_in(&body.username, address)?;
     let known = sessions::credentials(&app.store, &body.username).await?;
     let user = check(&app, &headers, known, body.password).await?;
     let now = app.clock.now();
     let context = context(&headers, Actor::user(user.user_id, &user.username), now);
     let mut tx = app.store.begin(context).await?;
-    let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
-    let agent: Option<String> = agent.map(|text| text.chars().take(200).collect());
-    let until = now + TimeDelta::days(SESSION_DAYS);
-    let session = sessions::create(&mut tx, user.user_id, agent.as_deref(), until).await?;
-    let refresh_token = new_refresh_token(&mut tx, session).await?;
+    let (session, refresh_token) =
+        new_session(&mut tx, user.user_id, SignInMethod::Password, &headers, address).await?;
     tx.commit().await?;
     reply(&app, &headers, cookie, session, refresh_token).await
 }

@@ -17,7 +17,7 @@ pub(crate) async fn sign_out(
     caller: Caller,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let AuthKind::Session { id } = caller.kind else {
+    let (AuthKind::Session { id } | AuthKind::Workload { id, .. }) = caller.kind else {
         return Err(Problem::new(Code::Forbidden).detail("an API token has no session: revoke it instead"));
     };
     let mut tx = app.begin(&caller).await?;

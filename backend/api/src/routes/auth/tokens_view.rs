@@ -8,8 +8,10 @@ use axum::Json;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use chrono::TimeDelta;
-use reeve_store::{WriteTx, sessions};
+use reeve_store::WriteTx;
+use reeve_store::sessions::{self, NewSession, SignInMethod};
 use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
@@ -44,6 +46,34 @@ impl SignInQuery {
     }
 }
 
+/// A new session of a person, and its first refresh token.
+pub(crate) async fn new_session(
+    tx: &mut WriteTx,
+    user: Uuid,
+    method: SignInMethod,
+    headers: &HeaderMap,
+    address: Option<IpAddr>,
+) -> Result<(Uuid, String)> {
+    let agent = user_agent(headers);
+    let new = NewSession {
+        user,
+        method,
+        address: address.map(|address| address.to_string()),
+        user_agent: agent.as_deref(),
+        expires_at: tx.now() + TimeDelta::days(SESSION_DAYS),
+        workload: None,
+    };
+    let session = sessions::create(tx, new).await?;
+    let refresh_token = new_refresh_token(tx, session).await?;
+    Ok((session, refresh_token))
+}
+
+/// What the browser or program calls itself, cut.
+pub(crate) fn user_agent(headers: &HeaderMap) -> Option<String> {
+    let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+    agent.map(|text| text.chars().take(200).collect())
+}
+
 /// A new refresh token of a session, as text.
 pub(crate) async fn new_refresh_token(tx: &mut WriteTx, session: Uuid) -> Result<String> {
     let token = secret::mint(secret::REFRESH_TOKEN);
@@ -61,9 +91,9 @@ pub(crate) async fn reply(
     refresh_token: String,
 ) -> Result<Response> {
     let row = sessions::caller(&app.store, session, app.clock.now()).await?;
-    let row = row.ok_or_else(|| Problem::new(Code::InvalidCredential))?;
-    let access_token = keys::sign(app, row.user_id, session).await?;
+    let row = row.ok_or_else(|| Problem::new(Code::InvalidCredential))?.row;
     let access_secs = keys::ACCESS_MINUTES * 60;
+    let access_token = keys::sign(app, row.user_id, session, access_secs).await?;
     let refresh_secs = SESSION_DAYS * 86_400;
     let set = if cookie {
         cookies::set(headers, Some((&access_token, &refresh_token)), access_secs, refresh_secs)

@@ -1,17 +1,17 @@
 //! The live stream: Server-Sent Events over the sealed log.
 //!
-//! Memory is bounded: a listener holds one batch, and the server waits for it. Rights are those at the opening; a
-//! stream ends after an hour, and the browser opens it again.
+//! Memory is bounded: a listener holds one batch, and the server waits for it. Rights are those at the opening: a stream
+//! ends when the log tells of a change of them, and after an hour; who may still listen opens it again.
 
 use super::topic::{Topic, may_hear};
 use super::view::Change;
 use crate::app::AppState;
-use crate::extract::Caller;
+use crate::extract::{AuthKind, Caller};
 use crate::problem::Result;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures::Stream;
-use reeve_store::event;
+use reeve_store::event::{self, EventBody};
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -63,6 +63,9 @@ fn changes(
                 Ok(events) if !events.is_empty() => {
                     for event in &events {
                         position = event.position;
+                        if changes_rights(&caller, &event.event) {
+                            return;
+                        }
                         let wanted = topics.is_empty()
                             || topics.iter().any(|topic| topic.subjects().contains(&event.event.subject_type.as_str()));
                         if wanted && may_hear(&caller.actor, &event.event) {
@@ -86,5 +89,24 @@ fn changes(
                 () = app.shutdown.cancelled() => return,
             }
         }
+    }
+}
+
+/// Whether the credential has ended, or the person's roles have changed.
+fn changes_rights(caller: &Caller, event: &EventBody) -> bool {
+    let (id, action) = (event.subject_id, event.action.as_str());
+    if !event.allowed {
+        return false;
+    }
+    match (event.subject_type.as_str(), &caller.kind) {
+        ("session", AuthKind::Session { id: own } | AuthKind::Workload { id: own, .. }) => {
+            action == "session.revoked" && id == Some(*own)
+        }
+        ("token", AuthKind::Token { id: own, .. }) => action == "token.revoked" && id == Some(*own),
+        ("user", _) => {
+            let roles = action.starts_with("member.") || action.starts_with("user.");
+            roles && id == Some(caller.actor.id.0)
+        }
+        _ => false,
     }
 }

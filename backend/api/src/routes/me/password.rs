@@ -2,7 +2,7 @@
 
 use crate::app::AppState;
 use crate::auth::password;
-use crate::extract::{AuthKind, Caller, Json};
+use crate::extract::{Address, AuthKind, Caller, Json};
 use crate::problem::{Fields, Result};
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -27,13 +27,14 @@ pub(crate) struct SetPassword {
 pub(crate) async fn set_password(
     State(app): State<AppState>,
     caller: Caller,
+    Address(address): Address,
     Json(body): Json<SetPassword>,
 ) -> Result<StatusCode> {
     app.allow(&caller, Action::ProfileEdit, &Resource::Account(caller.actor.id)).await?;
     let mut fields = Fields::new();
     fields.text("/new_password", &body.new_password, password::LEAST, password::MOST);
     fields.done()?;
-    app.rate_limit.sign_in(&caller.username)?;
+    app.rate_limit.sign_in(&caller.username, address)?;
     let known = sessions::credentials(&app.store, &caller.username).await?;
     let hash = known.and_then(|known| known.password_hash);
     if !app.passwords.verify(body.current_password, hash).await? {
@@ -44,7 +45,7 @@ pub(crate) async fn set_password(
     let hash = app.passwords.hash(body.new_password).await?;
     let keep = match caller.kind {
         AuthKind::Session { id } => Some(id),
-        AuthKind::Token { .. } => None,
+        AuthKind::Token { .. } | AuthKind::Workload { .. } => None,
     };
     let mut tx = app.begin(&caller).await?;
     users::set_password(&mut tx, caller.actor.id, &hash).await?;

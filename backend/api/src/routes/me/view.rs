@@ -31,7 +31,7 @@ pub(crate) struct MembershipView {
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct AuthView {
-    /// `session` or `token`.
+    /// `session`, `token` or `workload`.
     #[serde(rename = "type")]
     kind: &'static str,
     scopes: Vec<String>,
@@ -48,6 +48,7 @@ impl MeView {
         let kind = match caller.kind {
             AuthKind::Session { .. } => "session",
             AuthKind::Token { .. } => "token",
+            AuthKind::Workload { .. } => "workload",
         };
         let scopes = caller.actor.scopes.iter().map(ToString::to_string).collect();
         Self::load(store, caller.actor.id.0, AuthView { kind, scopes }).await

@@ -3,12 +3,12 @@
 use super::view::TokenView;
 use crate::app::AppState;
 use crate::auth::secret;
-use crate::extract::{Caller, Keyed};
+use crate::extract::{AuthKind, Caller, Keyed};
 use crate::problem::{Code, Fields, Problem, Result};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use reeve_core::access::{Action, Resource, Scope};
 use reeve_core::id::TeamId;
 use reeve_store::tokens::{self, NewApiToken};
@@ -17,6 +17,8 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 const LONGEST_SECS: i64 = 10 * 365 * 86_400;
+/// Live tokens of one person.
+const MOST_LIVE: i64 = 100;
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -51,10 +53,15 @@ pub(crate) async fn create(
     if let Some(reply) = once.replay().await? {
         return Ok(reply);
     }
-    let scopes = check(&caller, &body)?;
+    let scopes = check(&caller, &body, app.clock.now())?;
     let token = secret::mint(secret::API_TOKEN);
     let hash = secret::hash(secret::API_TOKEN, &token).ok_or_else(|| Problem::new(Code::Internal))?;
     let mut tx = app.begin(&caller).await?;
+    if tokens::count_live(&mut tx, caller.actor.id).await? >= MOST_LIVE {
+        return Err(Problem::new(Code::TooMany)
+            .param("most", MOST_LIVE)
+            .detail("revoke tokens that nobody uses"));
+    }
     let expires_at = body.expires_in_secs.map(|secs| tx.now() + TimeDelta::seconds(secs));
     let new = NewApiToken {
         user: caller.actor.id,
@@ -70,8 +77,9 @@ pub(crate) async fn create(
     once.commit_secret(tx, StatusCode::CREATED, &CreatedToken { token, view }).await
 }
 
-fn check(caller: &Caller, body: &CreateToken) -> Result<Vec<Scope>> {
+fn check(caller: &Caller, body: &CreateToken, now: DateTime<Utc>) -> Result<Vec<Scope>> {
     let mut fields = Fields::new();
+    within_own(caller, body, now, &mut fields)?;
     fields.text("/name", &body.name, 1, 100);
     if let Some(secs) = body.expires_in_secs {
         fields.range("/expires_in_secs", secs, 60, LONGEST_SECS);
@@ -96,4 +104,26 @@ fn check(caller: &Caller, body: &CreateToken) -> Result<Vec<Scope>> {
     }
     fields.done()?;
     Ok(scopes)
+}
+
+/// A token can't hand on what it does not have: neither a later end, nor teams beyond its own. A pipeline's access is for
+/// its run, and leaves nothing behind.
+fn within_own(caller: &Caller, body: &CreateToken, now: DateTime<Utc>, fields: &mut Fields) -> Result<()> {
+    let (expires_at, team_ids) = match &caller.kind {
+        AuthKind::Session { .. } => return Ok(()),
+        AuthKind::Workload { .. } => {
+            return Err(Problem::new(Code::Forbidden).detail("a workload exchanges its token again instead"));
+        }
+        AuthKind::Token { expires_at, team_ids, .. } => (expires_at, team_ids),
+    };
+    let longest = expires_at.map(|at| (at - now).num_seconds());
+    if let Some(longest) = longest
+        && body.expires_in_secs.is_none_or(|secs| secs > longest)
+    {
+        fields.add("/expires_in_secs", "beyond_own", format!("this token ends in {longest} s: no later"));
+    }
+    if team_ids.is_some() && body.team_ids.is_none() {
+        fields.add("/team_ids", "beyond_own", "this token is limited to teams: name some of them");
+    }
+    Ok(())
 }

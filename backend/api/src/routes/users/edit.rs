@@ -52,8 +52,9 @@ pub(crate) async fn edit(
     Json(body): Json<EditUser>,
 ) -> Result<impl IntoResponse> {
     app.allow(&caller, Action::UserEdit, &Resource::Installation).await?;
-    let id = UserId(users::find(&app.store, &id).await?.id);
-    let roles = check(&caller, id, &body)?;
+    let known = users::find(&app.store, &id).await?;
+    let id = UserId(known.id);
+    let roles = check(&caller, &known, &body)?;
     let hash = match body.password.clone() {
         Some(password) => Some(app.passwords.hash(password).await?),
         None => None,
@@ -85,8 +86,18 @@ fn changed(before: &User, body: EditUser, roles: Option<Vec<PlatformRole>>) -> U
     }
 }
 
-fn check(caller: &Caller, id: UserId, body: &EditUser) -> Result<Option<Vec<PlatformRole>>> {
+fn check(caller: &Caller, known: &User, body: &EditUser) -> Result<Option<Vec<PlatformRole>>> {
     let mut fields = Fields::new();
+    // What it may do is its rule's to say, and it comes in by nothing else.
+    if known.kind == "service" {
+        for (place, given) in
+            [("/password", body.password.is_some()), ("/platform_roles", body.platform_roles.is_some())]
+        {
+            if given {
+                fields.add(place, "service_account", "edit the workload rule instead");
+            }
+        }
+    }
     fields.text("/display_name", body.display_name.as_deref().unwrap_or("-"), 1, 100);
     fields.text("/email", body.email.as_ref().and_then(Option::as_deref).unwrap_or("-"), 1, 254);
     if !matches!(body.state.as_deref(), None | Some("active" | "disabled")) {
@@ -97,7 +108,7 @@ fn check(caller: &Caller, id: UserId, body: &EditUser) -> Result<Option<Vec<Plat
     }
     let roles = body.platform_roles.as_ref().map(|texts| platform_roles(&mut fields, texts));
     // The last administrator would lock everybody out: nobody takes it from themselves.
-    if id == caller.actor.id {
+    if known.id == caller.actor.id.0 {
         if body.state.as_deref() == Some("disabled") {
             fields.add("/state", "own_account", "nobody disables themselves");
         }

@@ -19,6 +19,8 @@ pub(crate) struct UserView {
     locale: Option<String>,
     /// `active` or `disabled`.
     state: String,
+    /// `person`, or `service` for the account of a workload rule.
+    kind: String,
     platform_roles: Vec<String>,
     memberships: Vec<MembershipView>,
     created_at: DateTime<Utc>,
@@ -53,6 +55,7 @@ pub(crate) fn view(user: User, memberships: Vec<MembershipView>) -> UserView {
         email: user.email,
         locale: user.locale,
         state: user.state,
+        kind: user.kind,
         platform_roles: user.platform_roles,
         memberships,
         created_at: user.created_at,
