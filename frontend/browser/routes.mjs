@@ -30,6 +30,9 @@ export async function findRoutes(page) {
     people: "/admin/people",
     teams: "/admin/teams",
     pools: "/admin/pools",
+    webhooks: "/admin/webhooks",
+    oidc: "/admin/oidc",
+    workload: "/admin/workload",
     "not-found": "/no-such-page",
   };
   const node = await first("/nodes?limit=1");

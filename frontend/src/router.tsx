@@ -215,6 +215,26 @@ export const poolsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/admin/pools"), "PoolsPage"),
 });
 
+export const webhooksRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/webhooks",
+  component: lazyRouteComponent(() => import("./pages/admin/webhooks"), "WebhooksPage"),
+  validateSearch: search((raw) => ({
+    team: text(raw.team),
+    hook: text(raw.hook),
+    state: oneOf(["pending", "delivered", "failed", "cancelled"] as const, raw.state),
+  })),
+});
+export const oidcRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/oidc",
+  component: lazyRouteComponent(() => import("./pages/admin/oidc"), "OidcPage"),
+});
+export const workloadRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/admin/workload",
+  component: lazyRouteComponent(() => import("./pages/admin/workload"), "WorkloadPage"),
+});
 export const router = createRouter({
   routeTree: root.addChildren([
     overviewRoute,
@@ -238,6 +258,9 @@ export const router = createRouter({
     peopleRoute,
     teamsRoute,
     poolsRoute,
+    webhooksRoute,
+    oidcRoute,
+    workloadRoute,
   ]),
   parseSearch,
   stringifySearch,

@@ -9,6 +9,8 @@ import { FormPanel } from "../components/form-panel";
 import { Facts, Page, Section } from "../components/page";
 import { useText } from "../lib/use-text";
 import { useMe } from "../session";
+import { Notifications } from "./account/notifications";
+import { Sessions } from "./account/sessions";
 import { Tokens } from "./account/tokens";
 
 /** The reader's own: name, password, roles, API tokens. */
@@ -61,6 +63,8 @@ function Body({ me }: { me: Me }) {
         />
       </Section>
       <Tokens />
+      <Sessions />
+      <Notifications />
     </>
   );
 }

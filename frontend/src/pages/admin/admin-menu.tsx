@@ -6,6 +6,9 @@ export const ADMIN_PLACES = [
   { to: "/admin/people", key: "people" },
   { to: "/admin/teams", key: "teams" },
   { to: "/admin/pools", key: "pools" },
+  { to: "/admin/webhooks", key: "webhooks" },
+  { to: "/admin/oidc", key: "oidc" },
+  { to: "/admin/workload", key: "workload" },
 ] as const;
 
 /** The way between the pages of rules and people. */

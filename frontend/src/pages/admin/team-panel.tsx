@@ -8,6 +8,7 @@ import { Facts, Section } from "../../components/page";
 import { When } from "../../components/when";
 import { useText } from "../../lib/use-text";
 import { isAdmin, useMe } from "../../session";
+import { TeamDefaults } from "../account/notifications";
 import { Members } from "./members";
 import { TeamForm } from "./team-form";
 import { TeamQueues } from "./team-queues";
@@ -63,6 +64,7 @@ export function TeamPanel({ team, onClose }: { team: Team; onClose: () => void }
         <Members team={team} mayEdit={leads} />
         <TeamQuotas team={team} />
         <TeamQueues team={team} mayEdit={leads} />
+        <TeamDefaults team={team.id} mayEdit={leads} />
       </Section>
     </>
   );
