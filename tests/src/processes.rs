@@ -154,6 +154,7 @@ impl Server {
             .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
             .env("REEVE_DATABASE_URL", database_url)
             .env("REEVE_ADMIN_PASSWORD", ADMIN_PASSWORD)
+            .env("REEVE_AUDIT_KEY_FILE", folder.join("audit.key"))
             .env("RUST_LOG", "info");
         if let Some(config) = &config {
             command.env("REEVE_CONFIG", config);

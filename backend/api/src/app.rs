@@ -3,6 +3,7 @@
 use crate::auth::callers::Callers;
 use crate::auth::keys::Keys;
 use crate::auth::password::Passwords;
+use crate::denials::{self, Denials};
 use crate::extract::{AuthKind, Caller};
 use crate::installation::Installation;
 use crate::layers::rate_limit::RateLimit;
@@ -73,6 +74,7 @@ pub struct AppState {
     pub(crate) callers: Arc<Callers>,
     pub(crate) issuers: Arc<Issuers>,
     pub(crate) rate_limit: Arc<RateLimit>,
+    pub(crate) denials: Arc<Denials>,
     /// What-if questions take a core each: one at a time.
     pub(crate) what_if: Arc<tokio::sync::Semaphore>,
     pub(crate) gauges: Arc<GaugeCache>,
@@ -98,6 +100,7 @@ impl AppState {
             gauges: Arc::default(),
             installation: Arc::default(),
             gather: Arc::default(),
+            denials: Arc::default(),
             rate_limit: Arc::new(rate_limit),
             what_if: Arc::new(tokio::sync::Semaphore::new(1)),
             settings: Arc::new(settings),
@@ -116,13 +119,28 @@ impl AppState {
         let (subject_type, subject_id, team) = subject(resource);
         let mut event = NewEvent::new(action.as_str(), subject_type, Uuid::nil()).denied("access").team(team);
         event.subject_id = subject_id;
-        let mut tx = self.begin(caller).await?;
-        tx.record(event);
-        tx.commit().await?;
+        self.denied(caller.key_owner(), self.context(caller), event).await?;
         Err(match verdict {
             Verdict::Hidden => Problem::not_found(),
             _ => Problem::new(Code::Forbidden).param("action", action.as_str()),
         })
+    }
+
+    /// Records a denied attempt of `who` (a caller's key owner, or nil for strangers): each of the first of a minute, and
+    /// how many there were beyond.
+    ///
+    /// # Errors
+    /// 503 when the database is away.
+    pub async fn denied(&self, who: Uuid, context: WriteContext, event: NewEvent) -> Result<()> {
+        Ok(denials::record(&self.denials, &self.store, who, context, event).await?)
+    }
+
+    /// Writes counts of denied attempts whose minute is over; at the end, all. Answers how many callers had some.
+    ///
+    /// # Errors
+    /// 503 when the database is away.
+    pub async fn flush_denials(&self, all: bool) -> Result<usize> {
+        Ok(denials::flush(&self.denials, &self.store, self.clock.now(), all).await?)
     }
 
     /// Whether the scheduler was silent for longer than it may be, or has never looked.

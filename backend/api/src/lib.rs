@@ -7,6 +7,7 @@ pub mod app;
 mod auth;
 pub mod bootstrap;
 mod console;
+pub mod denials;
 pub mod extract;
 mod installation;
 mod layers;

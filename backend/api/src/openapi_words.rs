@@ -2,6 +2,7 @@
 //! a client's type check breaks when a word comes or goes. The enums stay where they belong; none of them knows
 //! about documents. This file refuses to say anything that a handler's view doesn't hold.
 
+use crate::routes::audit::view::AuditOutcome;
 use crate::routes::overview::needs::NeedKind;
 use reeve_core::access::{PlatformRole, Role, Scope as TokenScope};
 use reeve_core::approval::{AsksFor, BudgetStanding, EscalationState, ReviewOutcome, Scope, StepDecision};
@@ -74,6 +75,7 @@ fn words() -> Vec<Words> {
         StepDecision: ("StepView", "decision");
         ReviewOutcome: ("ReviewView", "outcome"), ("Review", "outcome");
         BudgetStanding: ("CostView", "standing");
+        AuditOutcome: ("AuditEventView", "outcome");
     };
     words.push(Words {
         name: "TokenScope",

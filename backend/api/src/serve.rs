@@ -3,6 +3,7 @@
 use crate::app::AppState;
 use crate::router::router;
 use std::net::SocketAddr;
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -21,9 +22,32 @@ pub async fn serve(
     shutdown: CancellationToken,
 ) -> Result<(), ServeError> {
     state.shutdown = shutdown.clone();
+    let counting = tokio::spawn(write_denials(state.clone()));
     let service = router(state).into_make_service_with_connect_info::<SocketAddr>();
-    axum::serve(listener, service)
+    let served = axum::serve(listener, service)
         .with_graceful_shutdown(async move { shutdown.cancelled().await })
         .await
-        .map_err(ServeError)
+        .map_err(ServeError);
+    match &served {
+        // A panic in it is told by the runtime.
+        Ok(()) => drop(counting.await),
+        Err(_) => counting.abort(),
+    }
+    served
+}
+
+/// Every minute the counts of denied attempts, and all that is left at the end.
+async fn write_denials(state: AppState) {
+    loop {
+        let over = tokio::select! {
+            () = tokio::time::sleep(Duration::from_secs(60)) => false,
+            () = state.shutdown.cancelled() => true,
+        };
+        if let Err(problem) = state.flush_denials(over).await {
+            tracing::warn!(?problem, "counts of denied attempts were not written");
+        }
+        if over {
+            return;
+        }
+    }
 }

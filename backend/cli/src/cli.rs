@@ -5,8 +5,8 @@
 
 use crate::client::Client;
 use crate::commands::{
-    act, admin, check, completions, join_token, list, login, logs, maintenance, migrate, notification, oidc,
-    openapi, pool, postgres, reservation, serve, session, show, submit, webhook, what_if, workload,
+    act, admin, audit, check, completions, join_token, list, login, logs, maintenance, migrate, notification,
+    oidc, openapi, pool, postgres, reservation, serve, session, show, submit, webhook, what_if, workload,
 };
 use crate::config::{self, Overrides};
 use crate::output::Output;
@@ -40,6 +40,19 @@ struct GlobalArgs {
     /// PostgreSQL, for commands that run the server or look into its database
     #[arg(long, global = true, env = "REEVE_DATABASE_URL", hide_env_values = true, value_name = "URL")]
     database_url: Option<String>,
+    /// PostgreSQL as the schema's owner, who migrates; the server then works as another role that can change no event
+    #[arg(
+        long,
+        global = true,
+        env = "REEVE_DATABASE_OWNER_URL",
+        hide_env_values = true,
+        value_name = "URL",
+        hide = true
+    )]
+    database_owner_url: Option<String>,
+    /// The key that signs checkpoints of the audit log, made at the first start
+    #[arg(long, global = true, env = "REEVE_AUDIT_KEY_FILE", value_name = "FILE", hide = true)]
+    audit_key_file: Option<PathBuf>,
     /// Requests a second that one caller may send, when this runs the server
     #[arg(long, global = true, env = "REEVE_RATE_LIMIT_PER_SECOND", value_name = "N", hide = true)]
     requests_per_second: Option<u32>,
@@ -60,6 +73,9 @@ enum Command {
     Migrate,
     /// Look the whole database over: exit 1 and a line for each violation
     Check,
+    /// Read the audit log, export it, and prove that nobody changed it
+    #[command(subcommand)]
+    Audit(audit::command::AuditCommand),
     /// Print the settings in force, secrets left out
     Config,
     /// Run a private PostgreSQL
@@ -172,6 +188,8 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         file: cli.global.config,
         server: cli.global.server,
         database_url: cli.global.database_url,
+        database_owner_url: cli.global.database_owner_url,
+        audit_key_file: cli.global.audit_key_file,
         requests_per_second: cli.global.requests_per_second,
     })?;
     let done = ExitCode::SUCCESS;
@@ -186,6 +204,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Bench(args) => bench::command::run(args).await.map(|()| done),
         Command::Migrate => migrate::run(&settings).await.map(|()| done),
         Command::Check => check::run(&settings, output).await,
+        Command::Audit(command) => audit::command::run(&settings, command, output).await,
         Command::Config => output.json(&settings.redacted()).map(|()| done),
         Command::Postgres(command) => postgres::run(command).await,
         Command::Scenario(args) => scenario::run(args),

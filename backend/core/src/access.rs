@@ -26,7 +26,7 @@ text_enum! {
     /// A role in the whole installation.
     PlatformRole {
         Admin = "admin",
-        /// Reads everything.
+        /// Reads everything; prices, budgets, months and their corrections.
         Finance = "finance",
         /// Reads everything.
         Auditor = "auditor",
@@ -118,6 +118,17 @@ text_enum! {
         OverviewRead = "overview.read",
         EventRead = "event.read",
         WhatIf = "what_if",
+        AuditRead = "audit.read",
+        UsageRead = "usage.read",
+        StatementRead = "statement.read",
+        StatementClose = "statement.close",
+        PriceRead = "price.read",
+        PriceEdit = "price.edit",
+        BudgetRead = "budget.read",
+        BudgetEdit = "budget.edit",
+        OperationRead = "operation.read",
+        OperationCreate = "operation.create",
+        OperationCancel = "operation.cancel",
     }
 }
 
@@ -200,6 +211,16 @@ impl Actor {
         Readable::Teams(teams.collect())
     }
 
+    /// Whose bills and audit events a list may show: everything, or the teams that the actor leads.
+    #[must_use]
+    pub fn overseen(&self) -> Readable {
+        if self.reads_everything() {
+            return Readable::Everything;
+        }
+        let led = self.roles.iter().filter(|(_, roles)| roles.contains(&Role::Lead)).map(|(team, _)| *team);
+        Readable::Teams(led.collect())
+    }
+
     /// The same actor through a token that is limited to some teams (subtrees already spread). Platform roles
     /// don't pass such a token; an admin is a lead in those teams.
     #[must_use]
@@ -260,8 +281,16 @@ pub const fn scope_for(action: Action) -> Scope {
         | A::PriorityBudgetRead
         | A::OverviewRead
         | A::EventRead
-        | A::WhatIf => Scope::Read,
-        A::EscalationRequest
+        | A::WhatIf
+        | A::AuditRead
+        | A::UsageRead
+        | A::StatementRead
+        | A::PriceRead
+        | A::BudgetRead
+        | A::OperationRead => Scope::Read,
+        A::OperationCreate
+        | A::OperationCancel
+        | A::EscalationRequest
         | A::EscalationComment
         | A::EscalationWithdraw
         | A::ProfileEdit
@@ -305,6 +334,9 @@ pub const fn scope_for(action: Action) -> Scope {
         | A::EscalationRevoke
         | A::EscalationReview
         | A::PriorityBudgetEdit
+        | A::StatementClose
+        | A::PriceEdit
+        | A::BudgetEdit
         | A::PolicyEdit => Scope::Admin,
     }
 }
@@ -324,12 +356,15 @@ fn by_role(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
         | A::ReservationRead
         | A::MaintenanceWindowRead
         | A::OverviewRead
+        | A::PriceRead
         | A::WhatIf => Verdict::Allowed,
         A::ProfileRead
         | A::ProfileEdit
         | A::TokenRead
         | A::TokenCreate
         | A::TokenRevoke
+        | A::OperationRead
+        | A::OperationCancel
         | A::SessionRead
         | A::SessionRevoke => own_account(actor, action, resource),
         A::UserRead | A::JoinTokenRead | A::OidcProviderRead | A::WorkloadRuleRead => {
@@ -356,6 +391,12 @@ fn by_role(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
         | A::MaintenanceWindowCreate
         | A::MaintenanceWindowDelete
         | A::PolicyEdit => open_or_forbidden(actor.is_admin()),
+        A::AuditRead | A::UsageRead | A::StatementRead | A::OperationCreate => {
+            open_or_forbidden(oversees(actor, resource))
+        }
+        A::PriceEdit | A::StatementClose => open_or_forbidden(keeps_books(actor)),
+        A::BudgetRead => reads(actor, resource),
+        A::BudgetEdit => open_or_forbidden(keeps_books(actor) || hands_out(actor, resource)),
         A::MemberRead | A::EventRead | A::EvictionRead => reads(actor, resource),
         A::WebhookCreate
         | A::NotificationEdit
@@ -440,6 +481,22 @@ fn webhook(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
         Resource::Installation if actor.reads_everything() => Verdict::Forbidden,
         _ => Verdict::Hidden,
     }
+}
+
+/// Bills and audit: of the installation for whoever oversees any of it (lists show no more than that), of a team for
+/// its leads.
+fn oversees(actor: &Actor, resource: &Resource) -> bool {
+    match resource {
+        Resource::Team(team)
+        | Resource::Quota { team, .. }
+        | Resource::Job { team, .. }
+        | Resource::Escalation { team, .. } => actor.reads_everything() || actor.has(*team, Role::Lead),
+        Resource::Installation | Resource::Account(_) => actor.overseen() != Readable::Teams(Vec::new()),
+    }
+}
+
+fn keeps_books(actor: &Actor) -> bool {
+    actor.is_admin() || actor.platform_roles.contains(&PlatformRole::Finance)
 }
 
 fn hands_out(actor: &Actor, resource: &Resource) -> bool {

@@ -7,6 +7,7 @@ pub mod access;
 pub mod address;
 pub mod approval;
 pub mod clock;
+pub mod csv_text;
 pub mod eviction;
 pub mod fair_share;
 pub mod id;

@@ -49,13 +49,27 @@ impl EventBody {
     /// # Errors
     /// [`StoreError::Unreadable`] if it cannot be written as JSON, which its types exclude.
     pub fn hash_after(&self, previous: &[u8]) -> Result<[u8; 32], StoreError> {
-        let mut hasher = Sha256::new();
-        hasher.update(previous);
-        let mut text = String::new();
-        canonical(&serde_json::to_value(self)?, &mut text);
-        hasher.update(text.as_bytes());
-        Ok(hasher.finalize().into())
+        Ok(hash_after(previous, &self.text()?))
     }
+
+    /// The text that is hashed: canonical JSON. Exports hold exactly this.
+    ///
+    /// # Errors
+    /// As [`EventBody::hash_after`].
+    pub fn text(&self) -> Result<String, StoreError> {
+        let mut text = String::with_capacity(512);
+        canonical(&serde_json::to_value(self)?, &mut text);
+        Ok(text)
+    }
+}
+
+/// The chain's one step: sha256(previous hash, an event's text).
+#[must_use]
+pub fn hash_after(previous: &[u8], text: &str) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    hasher.update(previous);
+    hasher.update(text.as_bytes());
+    hasher.finalize().into()
 }
 
 /// Keys sorted by code point, no white space: the same text whatever wrote the value.

@@ -4,6 +4,7 @@
 //! refuses to read the clock or the environment, to decide rules (those are `reeve-core`'s), and to let anybody
 //! else speak SQL.
 
+pub mod audit;
 pub mod audit_state;
 pub mod beat;
 pub mod connect;
@@ -43,6 +44,7 @@ pub mod reclaims;
 mod release;
 pub mod report;
 pub mod reservations;
+pub mod rights;
 pub mod row;
 pub mod runs;
 pub mod schedule;

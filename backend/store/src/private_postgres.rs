@@ -121,6 +121,12 @@ impl PrivatePostgres {
         format!("postgres://reeve:{}@127.0.0.1:{}/{database}", self.cluster.password, self.port)
     }
 
+    /// How another role connects to the same database.
+    #[must_use]
+    pub fn url_as(&self, role: &str, password: &str) -> String {
+        format!("postgres://{role}:{password}@127.0.0.1:{}/reeve", self.port)
+    }
+
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port

@@ -1,9 +1,10 @@
-//! Reeve's loops: schedule, seal, reap nodes, expire, what time does to approvals, and telling others.
+//! Reeve's loops: schedule, seal, sign checkpoints, reap nodes, expire, what time does to approvals, and telling others.
 //!
 //! A loop waits, a step works: each step can be called by itself and never sleeps. This crate refuses to speak SQL and
 //! to serve HTTP; what it sends goes through [`notify::Outbound`].
 
 pub mod approvals;
+pub mod checkpoint;
 pub mod expire;
 pub mod notify;
 pub mod reap;

@@ -3,11 +3,12 @@
 
 use crate::notify::{Outbound, deliver, fan_out};
 use crate::schedule::{Scheduler, Ticked};
-use crate::{approvals, expire, reap, seal};
+use crate::{approvals, checkpoint, expire, reap, seal};
 use chrono::{DateTime, TimeDelta, Utc};
 use rand::Rng;
 use reeve_core::clock::SharedClock;
 use reeve_store::{Store, beat, deliveries, signal};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +28,7 @@ pub struct Rhythm {
     pub approvals: Duration,
     /// The longest that the sender of messages rests.
     pub deliver: Duration,
+    pub checkpoint: Duration,
     /// Beyond a lease's end, before its node is declared lost.
     pub lease_margin: TimeDelta,
 }
@@ -40,9 +42,17 @@ impl Default for Rhythm {
             expire: Duration::from_secs(300),
             approvals: Duration::from_secs(1),
             deliver: Duration::from_secs(2),
+            checkpoint: Duration::from_secs(300),
             lease_margin: TimeDelta::seconds(30),
         }
     }
+}
+
+/// What loops need beside the database.
+#[derive(Debug, Clone, Default)]
+pub struct Tools {
+    /// The key that signs checkpoints; none = nothing is signed.
+    pub audit_key_file: Option<PathBuf>,
 }
 
 /// Runs every loop until `cancel`; each finishes the step it is in.
@@ -51,6 +61,7 @@ pub async fn run_all(
     clock: SharedClock,
     rhythm: Rhythm,
     outbound: Outbound,
+    tools: Tools,
     cancel: CancellationToken,
 ) {
     // Whoever makes a message wakes whoever sends it.
@@ -64,6 +75,7 @@ pub async fn run_all(
         approvals_loop(&store, &clock, rhythm, &cancel),
         fan_out_loop(&store, &clock, rhythm, &outbound, &made, &cancel),
         deliver_loop(&store, &clock, rhythm, &outbound, &made, &cancel),
+        checkpoint_loop(&store, &clock, rhythm, tools.audit_key_file, &cancel),
     );
 }
 
@@ -159,7 +171,7 @@ fn breather(took: Duration, quiet: bool) -> Duration {
 /// as its snapshot says: that must not become a busy loop.
 fn stale_pause(times: u32) -> Duration {
     if times >= 10 {
-        tracing::warn!(times, "every plan is stale: `reeve audit` shows what does not add up");
+        tracing::warn!(times, "every plan is stale: `reeve check` shows what does not add up");
     }
     if times <= 1 { Duration::ZERO } else { Duration::from_millis(10 << times.min(7)) }
 }
@@ -319,6 +331,28 @@ async fn deliver_loop(
                 }
             }
             Err(error) => back_off.pause("deliver", &error, cancel).await,
+        }
+    }
+}
+
+/// The first look is soon after the start, so that a short-lived server signs too.
+async fn checkpoint_loop(
+    store: &Store,
+    clock: &SharedClock,
+    rhythm: Rhythm,
+    key_file: Option<PathBuf>,
+    cancel: &CancellationToken,
+) {
+    let Some(key_file) = key_file else { return };
+    let mut back_off = BackOff::new();
+    wait(rhythm.checkpoint.min(Duration::from_secs(10)), cancel).await;
+    while !cancel.is_cancelled() {
+        match checkpoint::step(store, &key_file, clock.now()).await {
+            Ok(_) => {
+                back_off.reset();
+                wait(jittered(rhythm.checkpoint), cancel).await;
+            }
+            Err(error) => back_off.pause("checkpoint", &error, cancel).await,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod agent;
 mod approvals;
+pub(crate) mod audit;
 pub(crate) mod auth;
 mod escalations;
 mod events;

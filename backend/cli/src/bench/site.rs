@@ -42,6 +42,7 @@ impl Site {
             .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
             .env("REEVE_DATABASE_URL", postgres.url())
             .env("REEVE_ADMIN_PASSWORD", PASSWORD)
+            .env("REEVE_AUDIT_KEY_FILE", folder.path().join("audit.key"))
             // The limits of one caller are not what is measured.
             .env("REEVE_RATE_LIMIT_PER_SECOND", "1000000")
             .stdin(Stdio::null())

@@ -11,6 +11,8 @@ use uuid::Uuid;
 
 const ATTEMPTS: u32 = 6;
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// Longest that a file may take.
+const STREAM: Duration = Duration::from_secs(24 * 3_600);
 
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
@@ -152,7 +154,7 @@ impl Client {
         let mut attempt = 1;
         loop {
             let last = attempt >= ATTEMPTS || !call.may_repeat();
-            match self.attempt(&call).await {
+            match self.attempt(&call, None).await {
                 Ok(response) if !is_busy(response.status()) || last => {
                     return self.read(&call, response).await;
                 }
@@ -163,6 +165,22 @@ impl Client {
                 Err(_) => tokio::time::sleep(pause(attempt, &HeaderMap::new())).await,
             }
             attempt += 1;
+        }
+    }
+
+    /// A reply of any length, before its body is read.
+    ///
+    /// # Errors
+    /// [`ClientError`].
+    pub(crate) async fn stream(&self, call: Call) -> Result<reqwest::Response, ClientError> {
+        let unreachable = |source| ClientError::Unreachable { url: self.server.clone(), source };
+        let response = self.attempt(&call, Some(STREAM)).await.map_err(unreachable)?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        match self.read(&call, response).await {
+            Err(error) => Err(error),
+            Ok(_) => Err(ClientError::Unreadable { url: self.url(&call), status: 200 }),
         }
     }
 
@@ -190,8 +208,15 @@ impl Client {
         format!("{}/api/v1{}", self.server, call.path)
     }
 
-    async fn attempt(&self, call: &Call) -> Result<reqwest::Response, reqwest::Error> {
+    async fn attempt(
+        &self,
+        call: &Call,
+        timeout: Option<Duration>,
+    ) -> Result<reqwest::Response, reqwest::Error> {
         let mut request = self.http.request(call.method.clone(), self.url(call)).query(&call.query);
+        if let Some(timeout) = timeout {
+            request = request.timeout(timeout);
+        }
         if let Some(token) = &self.token {
             request = request.bearer_auth(token);
         }

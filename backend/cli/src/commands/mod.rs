@@ -2,6 +2,7 @@
 
 pub(crate) mod act;
 pub(crate) mod admin;
+pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod join_token;

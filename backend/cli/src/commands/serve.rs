@@ -10,9 +10,11 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use reeve_api::bootstrap::create_first_admin;
 use reeve_api::{AppState, serve};
 use reeve_core::clock::{SharedClock, SystemClock};
-use reeve_store::{ConnectOptions, Store, migrate};
-use reeve_worker::run::Rhythm;
+use reeve_store::audit::key::AuditKey;
+use reeve_store::{ConnectOptions, Store, migrate, rights};
+use reeve_worker::run::{Rhythm, Tools};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -51,12 +53,52 @@ pub(crate) async fn connect(settings: &Settings, migrate: bool) -> anyhow::Resul
     let mut options = ConnectOptions::new(settings.database_url()?);
     options.max_connections = settings.database.max_connections;
     let store = Store::connect(&options).await.context("cannot connect to PostgreSQL (database.url)")?;
-    if migrate {
-        migrate::migrate(&store).await.context("migrating the schema")?;
-    } else {
-        migrate::check_schema(&store).await?;
+    match (&settings.database.owner_url, migrate) {
+        (_, false) => migrate::check_schema(&store).await?,
+        (None, true) => migrate::migrate(&store).await.context("migrating the schema")?,
+        (Some(owner_url), true) => {
+            let role = rights::current_role(&store).await?;
+            migrate_as_owner(owner_url, &role).await?;
+        }
+    }
+    if !rights::append_only(&store).await? {
+        tracing::warn!(
+            "the server's role in PostgreSQL could change the audit log: give it a role of its own (database.owner_url)"
+        );
     }
     Ok(store)
+}
+
+/// Migrates as the schema's owner, and grants the server's role what it needs.
+pub(crate) async fn migrate_as_owner(owner_url: &str, role: &str) -> anyhow::Result<()> {
+    let options = ConnectOptions { max_connections: 2, ..ConnectOptions::new(owner_url) };
+    let owner =
+        Store::connect(&options).await.context("cannot connect to PostgreSQL (database.owner_url)")?;
+    let done = match migrate::migrate(&owner).await.context("migrating the schema") {
+        Ok(()) => rights::grant_service(&owner, role)
+            .await
+            .with_context(|| format!("granting {role} what the server needs")),
+        failed => failed,
+    };
+    owner.close().await;
+    done
+}
+
+/// The key that signs checkpoints. One that was asked for must be there or be made; at the usual place it may be missing.
+fn audit_key_file(settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
+    let path = settings.audit.key_file();
+    match AuditKey::load_or_make(path) {
+        Ok((key, made)) => {
+            let what = if made { "made" } else { "read" };
+            tracing::info!(key_id = key.public().id(), path = %path.display(), "{what} the key that signs checkpoints");
+            Ok(Some(path.to_owned()))
+        }
+        Err(error) if settings.audit.key_file.is_some() => Err(error).context("audit.key_file"),
+        Err(error) => {
+            tracing::warn!(%error, "checkpoints of the audit log are not signed: set audit.key_file");
+            Ok(None)
+        }
+    }
 }
 
 /// Serves on `listener` until `cancel`.
@@ -67,6 +109,7 @@ pub(crate) async fn run_server(
     cancel: CancellationToken,
 ) -> anyhow::Result<()> {
     let clock: SharedClock = Arc::new(SystemClock);
+    let tools = Tools { audit_key_file: audit_key_file(settings)? };
     if let Some(password) = &settings.server.admin_password
         && create_first_admin(&store, "admin", password, clock.now()).await?
     {
@@ -77,8 +120,8 @@ pub(crate) async fn run_server(
     state.metrics = recorder();
     let address = listener.local_addr()?;
     eprintln!("reeve {} listens on http://{address}", env!("CARGO_PKG_VERSION"));
-    let loops =
-        tokio::spawn(reeve_worker::run_all(store, clock, Rhythm::default(), outbound, cancel.clone()));
+    let rhythm = Rhythm::default();
+    let loops = tokio::spawn(reeve_worker::run_all(store, clock, rhythm, outbound, tools, cancel.clone()));
     let serving = serve(state, listener, cancel.clone());
     tokio::pin!(serving);
     let outcome = tokio::select! {

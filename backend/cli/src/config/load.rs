@@ -14,6 +14,8 @@ pub(crate) struct Overrides {
     pub(crate) file: Option<PathBuf>,
     pub(crate) server: Option<String>,
     pub(crate) database_url: Option<String>,
+    pub(crate) database_owner_url: Option<String>,
+    pub(crate) audit_key_file: Option<PathBuf>,
     pub(crate) requests_per_second: Option<u32>,
 }
 
@@ -28,6 +30,7 @@ pub(crate) fn load(overrides: &Overrides) -> anyhow::Result<Settings> {
         settings.mail.smtp_url = Some(url);
     }
     settings.client.folder = folder(env::var_os("XDG_CONFIG_HOME"), env::var_os("HOME"));
+    settings.audit.default_file = settings.client.folder.join("audit.key");
     Ok(settings)
 }
 
@@ -41,6 +44,9 @@ fn read(overrides: &Overrides) -> anyhow::Result<Settings> {
     builder = builder.add_source(File::from(path).format(FileFormat::Toml).required(required));
     builder = builder.set_override_option("client.server", overrides.server.clone())?;
     builder = builder.set_override_option("database.url", overrides.database_url.clone())?;
+    builder = builder.set_override_option("database.owner_url", overrides.database_owner_url.clone())?;
+    let key_file = overrides.audit_key_file.as_ref().map(|path| path.to_string_lossy().into_owned());
+    builder = builder.set_override_option("audit.key_file", key_file)?;
     builder = builder.set_override_option("server.requests_per_second", overrides.requests_per_second)?;
     builder = builder.set_override_option("server.request_burst", overrides.requests_per_second)?;
     let settings: Settings = builder.build()?.try_deserialize().context("the settings are wrong")?;
@@ -53,9 +59,9 @@ fn check(settings: &Settings) -> anyhow::Result<()> {
         let url = server.strip_prefix("http://").or_else(|| server.strip_prefix("https://"));
         ensure!(url.is_some_and(|rest| !rest.is_empty()), "client.server: {server:?} is no http(s) URL");
     }
-    if let Some(url) = &settings.database.url {
-        let known = url.starts_with("postgres://") || url.starts_with("postgresql://");
-        ensure!(known, "database.url: must begin with postgres://");
+    for (key, url) in [("url", &settings.database.url), ("owner_url", &settings.database.owner_url)] {
+        let known = |url: &String| url.starts_with("postgres://") || url.starts_with("postgresql://");
+        ensure!(url.as_ref().is_none_or(known), "database.{key}: must begin with postgres://");
     }
     let server = &settings.server;
     ensure!(server.requests_per_second > 0, "server.requests_per_second: must be at least 1");

@@ -6,7 +6,7 @@ use reeve_worker::notify::{Mail, Outbound};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A scheduler that was silent for longer makes the server not ready.
@@ -20,6 +20,24 @@ pub(crate) struct Settings {
     pub(crate) client: ClientSettings,
     pub(crate) notify: NotifySettings,
     pub(crate) mail: MailSettings,
+    pub(crate) audit: AuditSettings,
+}
+
+/// `[audit]`
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct AuditSettings {
+    /// The key that signs checkpoints; made at the first start.
+    pub(crate) key_file: Option<PathBuf>,
+    /// Where it lies unless said otherwise.
+    #[serde(skip)]
+    pub(crate) default_file: PathBuf,
+}
+
+impl AuditSettings {
+    pub(crate) fn key_file(&self) -> &Path {
+        self.key_file.as_deref().unwrap_or(&self.default_file)
+    }
 }
 
 /// `[server]`
@@ -107,12 +125,14 @@ impl std::fmt::Debug for MailSettings {
 pub(crate) struct Database {
     /// `postgres://user:password@host:port/database`
     pub(crate) url: Option<String>,
+    /// The same as the schema's owner: migrates and grants. Then `url` names another role, which can change no event.
+    pub(crate) owner_url: Option<String>,
     pub(crate) max_connections: u32,
 }
 
 impl Default for Database {
     fn default() -> Self {
-        Self { url: None, max_connections: 24 }
+        Self { url: None, owner_url: None, max_connections: 24 }
     }
 }
 
@@ -175,7 +195,9 @@ impl Settings {
     pub(crate) fn redacted(&self) -> Value {
         let hidden = |present: bool| if present { json!("(set)") } else { Value::Null };
         json!({
-            "database": {"url": hidden(self.database.url.is_some()), "max_connections": self.database.max_connections},
+            "database": {"url": hidden(self.database.url.is_some()), "owner_url": hidden(self.database.owner_url.is_some()),
+                         "max_connections": self.database.max_connections},
+            "audit": {"key_file": self.audit.key_file()},
             "server": {
                 "listen": self.server.listen, "public_origin": self.server.public_origin,
                 "requests_per_second": self.server.requests_per_second, "request_burst": self.server.request_burst,

@@ -1,7 +1,7 @@
 //! The command: starts everything in order, waits, and stops everything in the opposite order.
 
 use super::child::Child;
-use super::folder::Folder;
+use super::folder::{Folder, write_private};
 use super::workload::Workload;
 use super::{agents, drive, logins, seed, watch};
 use crate::client::{Call, Client};
@@ -10,6 +10,7 @@ use crate::config::{ServerSettings, Settings};
 use anyhow::Context;
 use clap::Args;
 use reeve_store::private_postgres::{Durability, PrivatePostgres};
+use reeve_store::{ConnectOptions, Store, rights};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,6 +21,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 const SEEDED: &str = "seeded";
+/// Whom the demo's server works as in PostgreSQL, as a real installation's should: a role that can change no event.
+const SERVICE: &str = "reeve_service";
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
@@ -64,7 +67,11 @@ async fn with_database(
     let logins = logins::read_or_make(folder)?;
     let url = format!("http://{}", listener.local_addr()?);
     let mut settings = settings.clone();
-    settings.database.url = Some(postgres.url());
+    let password = service_password(folder)?;
+    settings.database.owner_url = Some(postgres.url());
+    settings.database.url = Some(postgres.url_as(SERVICE, &password));
+    settings.audit.key_file = Some(folder.join("audit.key"));
+    make_service(&postgres.url(), &password).await?;
     settings.server = ServerSettings {
         admin_password: Some(logins::password_of(&logins, "admin")?.to_owned()),
         ..ServerSettings::default()
@@ -81,6 +88,24 @@ async fn with_database(
     let served = server.await.context("the server")?;
     store.close().await;
     outcome.and(served)
+}
+
+fn service_password(folder: &Folder) -> anyhow::Result<String> {
+    let path = folder.join("service-password");
+    if let Ok(kept) = fs::read_to_string(&path) {
+        return Ok(kept.trim().to_owned());
+    }
+    let password = uuid::Uuid::new_v4().simple().to_string();
+    write_private(&path, &password)?;
+    Ok(password)
+}
+
+async fn make_service(owner_url: &str, password: &str) -> anyhow::Result<()> {
+    let owner =
+        Store::connect(&ConnectOptions { max_connections: 1, ..ConnectOptions::new(owner_url) }).await?;
+    let made = rights::ensure_role(&owner, SERVICE, password).await;
+    owner.close().await;
+    Ok(made?)
 }
 
 async fn with_server(

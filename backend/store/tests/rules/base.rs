@@ -122,6 +122,12 @@ impl Base {
         connect(&self.url).await
     }
 
+    /// How another role connects to the same database.
+    pub(crate) fn url_as(&self, role: &str, password: &str) -> String {
+        let (_, place) = self.url.split_once('@').expect("a URL with a role");
+        format!("postgres://{role}:{password}@{place}")
+    }
+
     pub(crate) async fn run(&mut self, sql: &str) {
         run(&mut self.sql, sql).await;
     }

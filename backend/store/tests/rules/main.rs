@@ -9,6 +9,7 @@ mod reports;
 mod seals;
 mod storm;
 mod submits;
+mod tampering;
 mod ticks;
 mod words;
 mod world;

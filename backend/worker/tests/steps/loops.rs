@@ -3,7 +3,7 @@ use chrono::TimeDelta;
 use reeve_core::id::JobId;
 use reeve_store::beat;
 use reeve_worker::notify::Outbound;
-use reeve_worker::run::{Rhythm, run_all};
+use reeve_worker::run::{Rhythm, Tools, run_all};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -18,6 +18,7 @@ const SLOW: Rhythm = Rhythm {
     expire: NEVER,
     approvals: NEVER,
     deliver: NEVER,
+    checkpoint: NEVER,
     lease_margin: TimeDelta::seconds(30),
 };
 
@@ -40,6 +41,7 @@ async fn the_loops_are_woken_by_changes_beat_and_end_when_they_are_told() {
         Arc::new(base.clock.clone()),
         SLOW,
         outbound(),
+        Tools::default(),
         cancel.clone(),
     ));
     let first = base.submit(4, "a").await;
@@ -64,8 +66,14 @@ async fn another_servers_change_wakes_the_loops_too() {
     let base = Base::new().await;
     let cancel = CancellationToken::new();
     let ours = base.another_store().await;
-    let loops =
-        tokio::spawn(run_all(ours.clone(), Arc::new(base.clock.clone()), SLOW, outbound(), cancel.clone()));
+    let loops = tokio::spawn(run_all(
+        ours.clone(),
+        Arc::new(base.clock.clone()),
+        SLOW,
+        outbound(),
+        Tools::default(),
+        cancel.clone(),
+    ));
     // The other server's loops do not run; only its signals do.
     let signals = {
         let store = base.store.clone();

@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use chrono::TimeDelta;
 use reeve_core::inventory::{Inventory, faults};
 use reeve_store::nodes::enrol::{self, TokenRefusal};
-use reeve_store::{Actor, NewEvent, StoreError, WriteContext, WriteTx};
+use reeve_store::{Actor, NewEvent, StoreError, WriteContext};
 use reeve_wire::heartbeat::DEFAULT_LEASE_SECS;
 use reeve_wire::join::{Inventory as WireInventory, Join, Joined};
 use reeve_wire::{CREDENTIAL_PREFIX, JOIN_TOKEN_PREFIX, PROTOCOL_VERSION};
@@ -30,7 +30,10 @@ pub(crate) async fn join(
     let hash = secret::hash(JOIN_TOKEN_PREFIX, &body.join_token).unwrap_or_default();
     let pool = match enrol::spend_token(&mut tx, &hash).await? {
         Ok(pool) => pool,
-        Err(refusal) => return Err(refused(tx, refusal, &inventory).await),
+        Err(refusal) => {
+            tx.rollback().await?;
+            return Err(refused(&app, refusal, &inventory).await);
+        }
     };
     let credential = secret::mint(CREDENTIAL_PREFIX);
     let credential_hash = secret::hash(CREDENTIAL_PREFIX, &credential).unwrap_or_default();
@@ -68,14 +71,13 @@ pub(super) fn checked(wire: WireInventory) -> Result<Inventory> {
 }
 
 /// A refused token is told to the audit, then to the agent.
-async fn refused(mut tx: WriteTx, refusal: TokenRefusal, inventory: &Inventory) -> Problem {
-    tx.record(
-        NewEvent::new("node.join_refused", "join_token", Uuid::nil())
-            .denied("one-time join token")
-            .detail(serde_json::json!({"why": refusal.to_string(), "node_name": inventory.node_name})),
-    );
-    if let Err(error) = tx.commit().await {
-        return error.into();
+async fn refused(app: &AppState, refusal: TokenRefusal, inventory: &Inventory) -> Problem {
+    let context = WriteContext { actor: Actor::anonymous(), request_id: None, now: app.clock.now() };
+    let event = NewEvent::new("node.join_refused", "join_token", Uuid::nil())
+        .denied("one-time join token")
+        .detail(serde_json::json!({"why": refusal.to_string(), "node_name": inventory.node_name}));
+    if let Err(problem) = app.denied(Uuid::nil(), context, event).await {
+        return problem;
     }
     Problem::new(Code::JoinTokenRefused).detail(format!("{refusal}: ask an administrator for a new one"))
 }
