@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { adminRun } from "./admin-run.mjs";
 import { approvalsRun } from "./approvals-run.mjs";
+import { auditRun } from "./audit-run.mjs";
 import { calendarRun } from "./calendar-run.mjs";
 import { launch, prefer, signIn } from "./chromium.mjs";
 import { keyboardRun } from "./keyboard-run.mjs";
@@ -164,6 +165,7 @@ try {
     "what if": () => signedIn(whatIfRun),
     policy: () => signedIn(policyRun),
     calendar: () => signedIn(calendarRun),
+    audit: () => signedIn(auditRun),
     administration: () => signedIn(adminRun),
     "approvals by keyboard": async () => {
       for (const locale of ["en", "zh-CN"]) await approvalsRun(browser, site, fail, locale);

@@ -177,6 +177,27 @@ export const escalationRoute = createRoute({
   path: "/approvals/$id",
   component: lazyRouteComponent(() => import("./pages/approvals/escalation"), "EscalationPage"),
 });
+export const auditRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/audit",
+  component: lazyRouteComponent(() => import("./pages/audit"), "AuditPage"),
+  validateSearch: search((raw) => ({
+    actor: text(raw.actor),
+    action: text(raw.action),
+    subject_type: text(raw.subject_type),
+    subject_id: text(raw.subject_id),
+    request_id: text(raw.request_id),
+    team: text(raw.team),
+    outcome: oneOf(["allowed", "denied"] as const, raw.outcome),
+    from: text(raw.from),
+    to: text(raw.to),
+  })),
+});
+export const auditEventRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/audit/$position",
+  component: lazyRouteComponent(() => import("./pages/audit/event"), "AuditEventPage"),
+});
 export const accountRoute = createRoute({
   getParentRoute: () => root,
   path: "/account",
@@ -252,6 +273,8 @@ export const router = createRouter({
     approvalsRoute,
     requestRoute,
     escalationRoute,
+    auditRoute,
+    auditEventRoute,
     accountRoute,
     adminRoute,
     policyRoute,

@@ -15,6 +15,7 @@ const GO = {
   t: "/timeline",
   a: "/approvals",
   k: "/calendar",
+  l: "/audit",
   s: "/admin",
   m: "/account",
 } as const;
@@ -29,6 +30,7 @@ const KEYS = [
   ["g t", "timeline"],
   ["g a", "approvals"],
   ["g k", "calendar"],
+  ["g l", "audit"],
   ["g s", "admin"],
   ["g m", "account"],
   ["c", "submit"],
