@@ -128,6 +128,7 @@ describe("texts", () => {
       QueueState: "queue_state",
       NeedKind: "needs",
       AsksFor: "asks_for",
+      AuditOutcome: "audit_outcome",
       BudgetStanding: "budget_standing",
       EscalationState: "escalation_state",
       ReviewOutcome: "review_outcome",

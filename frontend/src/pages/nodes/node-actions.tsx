@@ -1,8 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Button } from "antd";
 import { useState } from "react";
+import { removeNode } from "../../api/admin";
 import { actOnNode } from "../../api/operations";
 import type { Node } from "../../api/views";
+import { ActButton } from "../../components/act-button";
 import { useConfirm } from "../../components/confirm";
 import { ProblemAlert } from "../../components/feedback";
 import { useText } from "../../lib/use-text";
@@ -17,7 +19,8 @@ export function NodeActions({ node }: { node: Node }) {
   const client = useQueryClient();
   const me = useMe();
   const [error, setError] = useState<unknown>(null);
-  if (!isAdmin(me.data) || node.state === "lost" || node.state === "removed") return null;
+  if (!isAdmin(me.data) || node.state === "removed") return null;
+  if (node.state === "lost") return <Remove node={node} />;
   const run = async (act: Act) => {
     setError(null);
     try {
@@ -53,6 +56,26 @@ export function NodeActions({ node }: { node: Node }) {
         </Button>
       )}
       {error ? <ProblemAlert error={error} /> : null}
+    </div>
+  );
+}
+
+/** A lost node that will not come back: its credential goes with it, its history stays. */
+function Remove({ node }: { node: Node }) {
+  const { t } = useText();
+  const client = useQueryClient();
+  return (
+    <div className="node-actions">
+      <ActButton
+        label={t("nodes.remove")}
+        of={node.name}
+        ask={t("nodes.ask_remove", { node: node.name })}
+        text={t("nodes.remove_text")}
+        run={async () => {
+          await removeNode(node.id);
+          await client.invalidateQueries({ queryKey: ["nodes"] });
+        }}
+      />
     </div>
   );
 }
