@@ -9,6 +9,7 @@ import { approvalsRun } from "./approvals-run.mjs";
 import { auditRun } from "./audit-run.mjs";
 import { calendarRun } from "./calendar-run.mjs";
 import { launch, prefer, signIn } from "./chromium.mjs";
+import { identityRun } from "./identity-run.mjs";
 import { keyboardRun } from "./keyboard-run.mjs";
 import { liveRun } from "./live-run.mjs";
 import { policyRun } from "./policy-run.mjs";
@@ -166,6 +167,7 @@ try {
     policy: () => signedIn(policyRun),
     calendar: () => signedIn(calendarRun),
     audit: () => signedIn(auditRun),
+    identity: () => signedIn(identityRun),
     administration: () => signedIn(adminRun),
     "approvals by keyboard": async () => {
       for (const locale of ["en", "zh-CN"]) await approvalsRun(browser, site, fail, locale);
