@@ -160,7 +160,9 @@ async fn seat(tx: &mut WriteTx, id: EscalationId, steps: &[(i32, &[NewSeat])]) -
     let now = tx.now();
     let all: Vec<(i32, NewSeat)> =
         steps.iter().flat_map(|(number, seats)| seats.iter().map(|seat| (*number, *seat))).collect();
-    let ids: Vec<Uuid> = all.iter().map(|_| RowId::mint(now).0).collect();
+    // Ids of one moment are in no order: the policy's is theirs.
+    let mut ids: Vec<Uuid> = all.iter().map(|_| RowId::mint(now).0).collect();
+    ids.sort_unstable();
     let numbers: Vec<i32> = all.iter().map(|(number, _)| *number).collect();
     let platform: Vec<Option<String>> = all
         .iter()

@@ -52,7 +52,13 @@ impl Gather {
     pub(crate) async fn keep(&self, app: &AppState, request: Request) -> Effect {
         if self.line().take_lane() {
             let lane = Lane(app.clone());
-            return keep::lone(&lane.0, &request).await;
+            let effect = keep::lone(&lane.0, &request).await;
+            // Who must look and wait for itself does so without a lane.
+            drop(lane);
+            return match effect {
+                Some(effect) => effect,
+                None => keep::alone(app, &request).await,
+            };
         }
         let (answer, effect) = oneshot::channel();
         let lane = {

@@ -45,21 +45,19 @@ struct Prepared {
 }
 
 /// Keeps one that came alone: as [`together`] would. If its caller goes away amid the statement, that stands or falls as a
-/// whole, like a reply that was lost on its way.
-pub(super) async fn lone(app: &AppState, request: &Request) -> Effect {
+/// whole, like a reply that was lost on its way. `None`: it cannot be kept so, and goes on by itself ([`alone`]).
+pub(super) async fn lone(app: &AppState, request: &Request) -> Option<Effect> {
     let raws: Vec<&RawJob> = request.raws.iter().collect();
     let facts = match recall(app, &raws).await {
-        Ok(mut facts) => facts.pop(),
-        Err(error) => return Effect::Failed(error.into()),
+        Ok(mut facts) => facts.pop()?,
+        Err(error) => return Some(Effect::Failed(error.into())),
     };
-    let Some(Ok(Prepared { submission, reply })) = facts.map(|facts| prepare(app, request, &facts)) else {
-        return alone(app, request).await;
-    };
+    let Prepared { submission, reply } = prepare(app, request, &facts).ok()?;
     match submit::insert(&app.store, &[submission], Patience::Pass).await.map(|mut outcomes| outcomes.pop()) {
-        Ok(Some(Ok(()))) => Effect::Done(reply),
-        Ok(Some(Err(StoreError::Duplicate { .. }))) => Effect::Known,
-        Err(error) if !error.is_undone() => Effect::Failed(error.into()),
-        _ => alone(app, request).await,
+        Ok(Some(Ok(()))) => Some(Effect::Done(reply)),
+        Ok(Some(Err(StoreError::Duplicate { .. }))) => Some(Effect::Known),
+        Err(error) if !error.is_undone() => Some(Effect::Failed(error.into())),
+        _ => None,
     }
 }
 
