@@ -83,6 +83,7 @@ async fn addresses_that_do_not_exist_are_problems_too() {
     admin.delete("/tokens/not-an-id").await.refused(404, "not_found");
     admin.call("DELETE", "/me").await.refused(405, "method_not_allowed");
     admin.get("/jobs?sate=queued").await.refused_field(400, "sate", "unknown_parameter");
+    admin.get("/loans?to=").await.refused_field(400, "to", "empty");
     admin.get("/jobs?state=nonsense").await.refused_field(400, "state", "unknown_value");
     admin.get("/jobs?limit=0").await.refused_field(400, "limit", "out_of_range");
     admin.get("/jobs?limit=201").await.refused_field(400, "limit", "out_of_range");

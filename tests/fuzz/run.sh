@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes the REST API from its own document: Schemathesis with all checks, stateful, against a live server.
 #
-#   tests/fuzz/run.sh [REEVE] [EXAMPLES]     REEVE: the binary; EXAMPLES: for each operation (default 30)
+#   tests/fuzz/run.sh [REEVE [EXAMPLES [OPTION…]]]   the binary, examples for each operation (30), options of Schemathesis
 #
 # It needs Python and installs Schemathesis into the cache, once. PostgreSQL and server are started here, on free ports,
 # and gone at the end. It is no part of `make test`: it takes some ten minutes. Exit 1 = something was found.
@@ -25,7 +25,7 @@ fi
 # Called again below, with a database.
 if [ -z "${REEVE_TEST_DATABASE_URL:-}" ]; then
     trap 'rm -rf "$scratch"' EXIT
-    "$reeve" postgres run --throwaway --data "$scratch/postgres" -- "$PWD/tests/fuzz/run.sh" "$reeve" "$examples"
+    "$reeve" postgres run --throwaway --data "$scratch/postgres" -- "$PWD/tests/fuzz/run.sh" "$reeve" "$examples" "${@:3}"
     exit
 fi
 
@@ -65,10 +65,12 @@ call -d '{"slug": "team-a", "name": "Team A"}' "$url/api/v1/teams"
 call -d '{"slug": "team-a-q", "name": "Queue", "team": "team-a"}' "$url/api/v1/queues"
 call -d '{"name": "train", "team": "team-a", "command": ["true"]}' "$url/api/v1/jobs"
 
-"$venv/bin/schemathesis" run "$url/api/openapi.json" \
+config=$PWD/tests/fuzz/schemathesis.toml
+cd "$scratch" # where it keeps what crashed
+"$venv/bin/schemathesis" --config-file "$config" run "$url/api/openapi.json" \
     --header "Authorization: Bearer $token" --checks all --max-examples "$examples" \
     --phases examples,coverage,fuzzing,stateful --continue-on-failure --request-timeout 35 \
-    --exclude-operation-id revoke_token --exclude-path-regex '^/agent/' --suppress-health-check all --no-color
+    --exclude-operation-id revoke_token --exclude-path-regex '^/agent/' --suppress-health-check all --no-color "${@:3}"
 if grep -qE ' ERROR |panicked' "$scratch/server.log"; then
     echo "the server logged an error" >&2
     exit 1

@@ -79,19 +79,16 @@ fn complete(path: &str, method: &str, operation: &mut Value) {
         ("503", "Try again"),
     ];
     statuses.push(("401", "Not signed in, or the credential is not valid"));
-    if !open {
-        statuses.push(("403", "Not allowed"));
-    }
-    if path.contains('{') {
-        statuses.push(("404", "Not found, or not to be seen"));
-    }
+    statuses.push(("403", "Not allowed"));
+    // A filter or a body may name what is not there, too.
+    statuses.push(("404", "Not found, or not to be seen"));
     if method != "get" {
         statuses.push(("409", "Changed or running"));
         statuses.push(("413", "Too large"));
         statuses.push(("415", "Not JSON"));
         statuses.push(("422", "Wrong in itself"));
     }
-    if matches!(method, "put" | "patch" | "delete") {
+    if method != "get" && !open && !agent {
         statuses.push(("412", "Changed since it was read"));
         statuses.push(("428", "If-Match is required"));
     }

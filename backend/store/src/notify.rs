@@ -61,12 +61,31 @@ pub struct Wish {
     pub setting: Setting,
 }
 
-/// What a job or node is called, and whose it is.
+/// What a job, node or webhook is called, and whose a job or an escalation is.
 #[derive(Debug, Clone)]
 pub struct Subject {
     pub id: Uuid,
     pub name: String,
     pub owner: Option<Uuid>,
+}
+
+/// Moves the cursor to the end where no webhook would hear of anything: events need not even be read then.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn skip_unheard(store: &Store) -> Result<bool, StoreError> {
+    let quiet = sqlx::query_scalar!(
+        r#"with quiet as (select where not exists (select from webhooks where state = 'enabled')),
+                moved as (
+                  update notify_cursor c set position = s.last
+                  from (select coalesce(max(position), 0) as last from event_seals) s
+                  where exists (select from quiet) and s.last > c.position
+                )
+           select exists (select from quiet) as "quiet!""#
+    )
+    .fetch_one(store.pool())
+    .await?;
+    Ok(quiet)
 }
 
 /// The next events, unless another server is at it.
@@ -114,7 +133,7 @@ impl Batch {
             .collect())
     }
 
-    /// Names of the jobs, nodes and webhooks among these ids, and who owns the jobs.
+    /// Names of the jobs, nodes, webhooks and escalations among these ids, and whose they are.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
@@ -123,7 +142,8 @@ impl Batch {
             Subject,
             r#"select id as "id!", name as "name!", user_id as owner from jobs where id = any($1)
                union all select id, name, null from nodes where id = any($1)
-               union all select id, name, null from webhooks where id = any($1)"#,
+               union all select id, name, null from webhooks where id = any($1)
+               union all select id, asks_for, requested_by from escalations where id = any($1)"#,
             ids
         )
         .fetch_all(&mut *self.tx)

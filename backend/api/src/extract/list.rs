@@ -70,6 +70,8 @@ impl<S: Send + Sync, F: DeserializeOwned, const MOST: u32> FromRequestParts<S> f
             match name.as_ref() {
                 "limit" => limit = parse_limit(&value, MOST)?,
                 "cursor" => cursor = Some(value.into_owned()),
+                // It would filter by nothing, and so show more than was meant.
+                _ if value.is_empty() => return Err(invalid(&name, "empty", "leave the parameter out")),
                 _ => {
                     filter.append_pair(&name, &value);
                 }

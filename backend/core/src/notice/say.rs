@@ -144,7 +144,7 @@ fn evicted(facts: &Facts<'_>, name: &str, team: &str) -> (String, String) {
 }
 
 fn asked(facts: &Facts<'_>) -> (&'static str, &'static str) {
-    match facts.after["asks_for"].as_str() {
+    match facts.detail["asks_for"].as_str() {
         Some("quota") => ("more quota", "更多配额"),
         Some("budget") => ("more budget", "更多预算"),
         Some("never_evict") => ("an exception from eviction", "免回收例外"),

@@ -29,6 +29,9 @@ pub struct FannedOut {
 /// # Errors
 /// [`StoreError::Unavailable`].
 pub async fn step(store: &Store, now: DateTime<Utc>, outbound: &Outbound) -> Result<FannedOut, StoreError> {
+    if outbound.mail.is_none() && notify::skip_unheard(store).await? {
+        return Ok(FannedOut::default());
+    }
     let Some(mut batch) = notify::next(store, BATCH).await? else { return Ok(FannedOut::default()) };
     if batch.events.is_empty() {
         return Ok(FannedOut::default());
@@ -98,9 +101,10 @@ fn owner(sealed: &SealedEvent, topic: Topic, subject: Option<&Subject>) -> Optio
         read(&event.after).or_else(|| read(&event.detail))
     };
     match topic {
-        Topic::JobEnded | Topic::JobEvicted | Topic::Idle => subject.and_then(|subject| subject.owner),
-        Topic::ApprovalDecided => named("requested_by"),
-        Topic::ApprovalRequested => named("to"),
+        Topic::JobEnded | Topic::JobEvicted | Topic::Idle | Topic::ApprovalDecided => {
+            subject.and_then(|subject| subject.owner)
+        }
+        Topic::ApprovalRequested => named("to_id"),
         Topic::Security if event.subject_type == "user" => event.subject_id,
         Topic::Security => named("user_id").or(event.actor_id),
         Topic::Budget | Topic::Quota | Topic::Node => None,

@@ -19,7 +19,7 @@ pub(crate) struct RulesView {
 pub(crate) struct RuleView {
     /// As in the policy document: `grace_secs`, `time_window`, …
     name: &'static str,
-    #[schema(value_type = Object)]
+    #[schema(value_type = serde_json::Value)]
     value: serde_json::Value,
     /// `queue`, `team` or `installation`.
     level: &'static str,
