@@ -400,7 +400,10 @@ async fn people_get_mail_about_what_they_want() {
         letters.iter().any(|(to, text)| to.contains("a-lead") && text.contains("a decision is due")),
         "{letters:?}"
     );
-    assert!(!letters.iter().any(|(to, _)| to.contains("<a-member@") || to.contains("<b-lead@")), "{letters:?}");
+    assert!(
+        !letters.iter().any(|(to, _)| to.contains("<a-member@") || to.contains("<b-lead@")),
+        "{letters:?}"
+    );
     let before = server.letters().len();
     let path = format!("/escalations/{}/approve", text(&asked.ok()["id"]));
     site.app.user("a-lead").post(&path, json!({})).header("if-match", asked.header("etag")).await.expect(200);
