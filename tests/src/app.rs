@@ -28,6 +28,8 @@ pub struct TestApp {
     pub node: SimNode,
     router: axum::Router,
     secrets: BTreeMap<String, String>,
+    /// Keeps what it knows from one step to the next, as a server's does.
+    scheduler: tokio::sync::Mutex<Scheduler>,
     // The last field: the database goes when nobody uses it any more.
     database: TestDatabase,
 }
@@ -57,7 +59,8 @@ impl TestApp {
         let client = Client { router: router.clone(), token: Some(credential) };
         let node = SimNode::new(client, clock.clone(), world::NODE_INSTANCE);
         node.heartbeat().await;
-        Self { state, clock, node, router, secrets, database }
+        let scheduler = tokio::sync::Mutex::new(Scheduler::new(&state.store));
+        Self { state, clock, node, router, secrets, scheduler, database }
     }
 
     #[must_use]
@@ -108,7 +111,8 @@ impl TestApp {
     /// # Panics
     /// When a plan breaks a rule.
     pub async fn schedule(&self) {
-        let mut scheduler = Scheduler::new(self.store());
+        let mut scheduler = self.scheduler.lock().await;
+        scheduler.want_numbers();
         for _ in 0..20 {
             match scheduler.step(self.clock.now()).await.expect("a plan that holds") {
                 Ticked::Applied { .. } => return,

@@ -7,6 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use reeve_api::{AppState, Settings, bootstrap, router};
 use reeve_core::clock::MockClock;
 use reeve_store::{ConnectOptions, Store, migrate};
+use reeve_worker::schedule::Scheduler;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tower::ServiceExt;
@@ -20,6 +21,8 @@ pub(crate) struct App {
     pub(crate) store: Store,
     pub(crate) clock: MockClock,
     pub(crate) admin: String,
+    /// Keeps what it knows from one tick to the next, as a server's does.
+    scheduler: tokio::sync::Mutex<Scheduler>,
     server: String,
     database: String,
 }
@@ -90,7 +93,9 @@ impl App {
         let clock = MockClock::at(now);
         bootstrap::create_first_admin(&store, "root", PASSWORD, now).await.expect("an administrator");
         let state = AppState::new(store.clone(), Arc::new(clock.clone()), Settings::default());
-        let mut app = Self { router: router(state), store, clock, admin: String::new(), server, database };
+        let scheduler = tokio::sync::Mutex::new(Scheduler::new(&store));
+        let router = router(state);
+        let mut app = Self { router, store, clock, admin: String::new(), scheduler, server, database };
         app.admin = app.sign_in("root").await;
         app
     }
@@ -157,7 +162,8 @@ impl App {
     pub(crate) async fn tick(&self) {
         self.clock.advance(TimeDelta::seconds(1));
         let now = reeve_core::clock::Clock::now(&self.clock);
-        let mut scheduler = reeve_worker::schedule::Scheduler::new(&self.store);
+        let mut scheduler = self.scheduler.lock().await;
+        scheduler.want_numbers();
         scheduler.step(now).await.expect("a tick");
     }
 

@@ -3,7 +3,7 @@
 //! Wakes that come while a step works are one wake. In debug builds every plan is judged before it is applied; a plan
 //! that breaks a rule is not applied.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use reeve_core::id::JobId;
 use reeve_core::kind::Kind;
 use reeve_core::schedule::plan::Plan;
@@ -17,8 +17,10 @@ use reeve_store::{Store, StoreError};
 use std::collections::HashSet;
 use std::time::Instant;
 
-/// Seconds between writes of explanations whose numbers alone changed.
-const NUMBERS_EVERY_SECS: i64 = 10;
+/// The least time between two writes of explanations whose numbers alone changed, and how much longer than such a write
+/// took it is: with a long line they are rewritten for a twentieth of the time at most.
+const NUMBERS_EVERY: TimeDelta = TimeDelta::seconds(10);
+const NUMBERS_REST: i32 = 20;
 
 /// What a step did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,13 +50,14 @@ pub enum TickError {
 pub struct Scheduler {
     store: Store,
     session: Option<TickSession>,
-    numbers_at: Option<DateTime<Utc>>,
+    /// When numbers are written again; `None` = now.
+    numbers_due: Option<DateTime<Utc>>,
 }
 
 impl Scheduler {
     #[must_use]
     pub fn new(store: &Store) -> Self {
-        Self { store: store.clone(), session: None, numbers_at: None }
+        Self { store: store.clone(), session: None, numbers_due: None }
     }
 
     /// One tick as of `now`.
@@ -101,7 +104,8 @@ impl Scheduler {
             }
             Outcome::Applied(applied) => {
                 if freshness == Freshness::Numbers {
-                    self.numbers_at = Some(now);
+                    let took = TimeDelta::from_std(applying.elapsed()).unwrap_or(NUMBERS_EVERY);
+                    self.numbers_due = Some(now + NUMBERS_EVERY.max(took * NUMBERS_REST));
                 }
                 count(&applied, &decided);
                 for (kind, secs) in waits {
@@ -116,8 +120,15 @@ impl Scheduler {
         })
     }
 
+    /// The next step writes explanations whose numbers alone changed, however short ago it did.
+    pub fn want_numbers(&mut self) {
+        self.numbers_due = None;
+    }
+
     fn freshness(&self, now: DateTime<Utc>) -> Freshness {
-        let due = self.numbers_at.is_none_or(|at| (now - at).num_seconds().abs() >= NUMBERS_EVERY_SECS);
+        // A clock that was set back must not make them wait for ever.
+        let longest = NUMBERS_EVERY * (NUMBERS_REST * 3);
+        let due = self.numbers_due.is_none_or(|due| due <= now || due - now > longest);
         if due { Freshness::Numbers } else { Freshness::Reasons }
     }
 }

@@ -9,7 +9,7 @@ use super::{diff_capacity, diff_loans, diff_planned, place, reclaim};
 use crate::error::StoreError;
 use crate::write_tx::{NewEvent, WriteContext};
 use chrono::{DateTime, Utc};
-use reeve_core::id::NodeId;
+use reeve_core::id::{JobId, NodeId};
 use reeve_core::schedule::plan::Plan;
 use reeve_core::schedule::snapshot::Snapshot;
 use serde_json::json;
@@ -42,6 +42,8 @@ pub(crate) struct Change {
     pub(crate) applied: Applied,
     pub(crate) events: Vec<NewEvent>,
     pub(crate) nodes: BTreeSet<NodeId>,
+    /// Of the explanations that were written.
+    pub(crate) reason_hashes: Vec<(JobId, i64)>,
 }
 
 /// What the parts share.
@@ -54,8 +56,10 @@ pub(super) struct Applier<'a> {
     pub(super) nodes: BTreeSet<NodeId>,
 }
 
+/// `session` names who writes, to those who keep explanations' hashes.
 pub(crate) async fn apply(
     connection: &mut PgConnection,
+    session: Uuid,
     context: &WriteContext,
     loaded: &Loaded,
     plan: &Plan,
@@ -71,7 +75,8 @@ pub(crate) async fn apply(
     let dropped = reclaim::drop_nominations(&mut applier, &plan.dropped).await?;
     let (starts, grown) = place::place(&mut applier, &plan.starts).await?;
     let evictions = reclaim::reclaim(&mut applier, &plan.reclaims).await?;
-    let explained = explanations::write(&mut applier, loaded, &plan.waiting, freshness).await?;
+    let reason_hashes = explanations::write(&mut applier, session, loaded, &plan.waiting, freshness).await?;
+    let explained = reason_hashes.len();
     let loans_changed = diff_loans::write(&mut applier, &plan.loans).await?;
     diff_planned::write(&mut applier, &plan.planned).await?;
     diff_capacity::write(&mut applier).await?;
@@ -81,6 +86,7 @@ pub(crate) async fn apply(
         applied: Applied { starts, grown, evictions, dropped, explained, loans_changed },
         events: applier.events,
         nodes: applier.nodes,
+        reason_hashes,
     })
 }
 

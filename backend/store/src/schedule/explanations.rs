@@ -24,12 +24,14 @@ pub enum Freshness {
     Numbers,
 }
 
+/// Answers the hashes of what was written; `session` names who wrote, to other servers that keep them.
 pub(super) async fn write(
     applier: &mut Applier<'_>,
+    session: Uuid,
     loaded: &Loaded,
     waiting: &[(JobId, Explanation)],
     freshness: Freshness,
-) -> Result<usize, StoreError> {
+) -> Result<Vec<(JobId, i64)>, StoreError> {
     let (mut jobs, mut codes, mut reasons, mut hashes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut last: Option<(&Explanation, i64)> = None;
     for (job, explanation) in waiting {
@@ -50,26 +52,29 @@ pub(super) async fn write(
         hashes.push(hash);
     }
     if jobs.is_empty() {
-        return Ok(0);
+        return Ok(Vec::new());
     }
     let changed = sqlx::query!(
-        r#"with old as (select id, reason_code from jobs where id = any($1))
+        r#"with noted as (insert into planner_changes (subject, ids) values ('reasons', array[$6::uuid])),
+                old as (select id, reason_code from jobs where id = any($1))
            update jobs j set reason_code = n.code, reason = n.reason, reason_hash = n.hash,
                   reason_at = case when j.reason_code is distinct from n.code then $5 else j.reason_at end
            from unnest($1::uuid[], $2::text[], $3::jsonb[], $4::bigint[]) as n(id, code, reason, hash)
            join old on old.id = n.id
            where j.id = n.id and j.state = 'queued'
-           returning j.id, j.team_id, j.reason_code as "code!", old.reason_code as "old_code?""#,
+           returning j.id, j.team_id, j.reason_code as "code!", old.reason_code as "old_code?",
+                     j.reason_hash as "hash!""#,
         &jobs,
         &codes,
         &reasons,
         &hashes,
-        applier.now
+        applier.now,
+        session
     )
     .fetch_all(&mut *applier.connection)
     .await?;
     let by_job: HashMap<Uuid, &Value> = jobs.iter().copied().zip(&reasons).collect();
-    for row in changed.iter().filter(|row| row.old_code.as_deref() != Some(&row.code)) {
+    for row in changed.iter().filter(|row| row.old_code.as_deref() != Some(row.code.as_str())) {
         let event = NewEvent::new("job.reason_changed", "job", row.id)
             .team(Some(row.team_id.into()))
             .before(json!({"reason_code": row.old_code}))
@@ -78,7 +83,7 @@ pub(super) async fn write(
             );
         applier.events.push(event);
     }
-    Ok(changed.len())
+    Ok(changed.into_iter().map(|row| (JobId(row.id), row.hash)).collect())
 }
 
 /// Whether their hashes are equal: all but the place in line.

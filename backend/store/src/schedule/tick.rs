@@ -5,22 +5,35 @@
 //! good are the guarded updates.
 
 use super::apply::{self, Applied};
+use super::changes;
 use super::explanations::Freshness;
-use super::snapshot::{self, Loaded};
+use super::kept::{self, Kept};
+use super::snapshot::Loaded;
 use crate::connect::Store;
 use crate::error::StoreError;
 use crate::write_tx::{Actor, WriteContext, write_events};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
+use reeve_core::id::RowId;
 use reeve_core::schedule::plan::Plan;
 use sqlx::{Connection, PgConnection};
+use uuid::Uuid;
 
 const LOCK: i64 = 0x7265_6576_6500_0002;
 
-/// A connection of its own for ticks: closing it frees the session lock, whatever happened.
+/// How often what everybody has seen is taken out of the log of changes.
+const PRUNE_EVERY: TimeDelta = TimeDelta::seconds(5);
+
+/// A connection of its own for ticks: closing it frees the session lock, whatever happened. With it goes what was kept
+/// of the world from the tick before.
 #[derive(Debug)]
 pub struct TickSession {
     store: Store,
     connection: PgConnection,
+    /// Names this session in the log of changes.
+    id: Uuid,
+    kept: Option<Kept>,
+    /// When the log was pruned last, and how far this session had looked then.
+    pruned: Option<(DateTime<Utc>, String)>,
 }
 
 /// What became of a plan.
@@ -37,7 +50,14 @@ impl TickSession {
     /// # Errors
     /// [`StoreError::Unavailable`].
     pub async fn open(store: &Store) -> Result<Self, StoreError> {
-        Ok(Self { store: store.clone(), connection: store.pool().acquire().await?.detach() })
+        Ok(Self {
+            store: store.clone(),
+            connection: store.pool().acquire().await?.detach(),
+            // No time matters here: the random part is the name.
+            id: RowId::mint(DateTime::UNIX_EPOCH).0,
+            kept: None,
+            pruned: None,
+        })
     }
 
     /// Begins a tick; `None` when another server is at it.
@@ -52,20 +72,55 @@ impl TickSession {
             return Ok(None);
         }
         sqlx::raw_sql("begin isolation level repeatable read").execute(&mut self.connection).await?;
-        let loaded = match snapshot::load(&mut self.connection, now).await {
-            Ok(loaded) => loaded,
+        // Taken out: what could not be brought up to date is not believed.
+        match kept::look(&mut self.connection, self.kept.take(), self.id, now).await {
+            Ok(kept) => Ok(Some(Tick { session: self, kept, now })),
             Err(error) => {
                 self.end("rollback").await?;
-                return Err(error);
+                Err(error)
             }
-        };
-        Ok(Some(Tick { session: self, loaded, now }))
+        }
+    }
+
+    /// Under the lock, between two transactions. A server that looked after this session's last pruning has seen all that
+    /// goes now.
+    async fn prune(&mut self, kept: &Kept, now: DateTime<Utc>) -> Result<(), StoreError> {
+        if self.pruned.as_ref().is_some_and(|(at, _)| (now - *at).abs() < PRUNE_EVERY) {
+            return Ok(());
+        }
+        if let Some((_, horizon)) = &self.pruned {
+            changes::prune(&mut self.connection, horizon).await?;
+        }
+        self.pruned = Some((now, kept.horizon.clone()));
+        Ok(())
     }
 
     async fn end(&mut self, how: &'static str) -> Result<(), StoreError> {
         let ended = sqlx::raw_sql(how).execute(&mut self.connection).await;
-        sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK).fetch_one(&mut self.connection).await?;
+        self.unlock().await?;
         ended?;
+        Ok(())
+    }
+
+    /// As [`TickSession::end`], and what was looked at stays for the next tick: it is what was true, whatever became of
+    /// the plan.
+    async fn end_and_keep(
+        &mut self,
+        how: &'static str,
+        kept: Kept,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let ended = sqlx::raw_sql(how).execute(&mut self.connection).await;
+        let pruned = if ended.is_ok() { self.prune(&kept, now).await } else { Ok(()) };
+        self.unlock().await?;
+        ended?;
+        pruned?;
+        self.kept = Some(kept);
+        Ok(())
+    }
+
+    async fn unlock(&mut self) -> Result<(), StoreError> {
+        sqlx::query_scalar!("select pg_advisory_unlock($1)", LOCK).fetch_one(&mut self.connection).await?;
         Ok(())
     }
 
@@ -80,14 +135,14 @@ impl TickSession {
 #[derive(Debug)]
 pub struct Tick<'a> {
     session: &'a mut TickSession,
-    loaded: Loaded,
+    kept: Kept,
     now: DateTime<Utc>,
 }
 
 impl Tick<'_> {
     #[must_use]
     pub fn loaded(&self) -> &Loaded {
-        &self.loaded
+        &self.kept.loaded
     }
 
     /// Lets go without any change.
@@ -95,7 +150,7 @@ impl Tick<'_> {
     /// # Errors
     /// [`StoreError::Unavailable`]: open a new session.
     pub async fn abandon(self) -> Result<(), StoreError> {
-        self.session.end("rollback").await
+        self.session.end_and_keep("rollback", self.kept, self.now).await
     }
 
     /// Makes a plan true, wholly or not at all.
@@ -103,25 +158,26 @@ impl Tick<'_> {
     /// # Errors
     /// [`StoreError::Unavailable`] and defects; a plan overtaken by events is [`Outcome::Stale`], no error.
     pub async fn apply(self, plan: &Plan, freshness: Freshness) -> Result<Outcome, StoreError> {
-        let Self { session, loaded, now } = self;
+        let Self { session, mut kept, now } = self;
         let context = WriteContext { actor: Actor::system("scheduler"), request_id: None, now };
+        let (id, connection) = (session.id, &mut session.connection);
         let applied = async {
-            let change = apply::apply(&mut session.connection, &context, &loaded, plan, freshness).await?;
+            let change = apply::apply(connection, id, &context, &kept.loaded, plan, freshness).await?;
             if !change.events.is_empty() {
-                write_events(&mut session.connection, &context, &change.events).await?;
+                write_events(connection, &context, &change.events).await?;
             }
             Ok::<_, StoreError>(change)
         }
         .await;
-        let ended = match applied {
-            Ok(change) => session.end("commit").await.map(|()| change),
-            Err(error) => {
-                session.end("rollback").await?;
-                Err(error)
-            }
-        };
-        match ended {
+        match applied {
             Ok(change) => {
+                // The log tells of all but explanations; these are this session's own.
+                kept.loaded.reason_hashes.extend(change.reason_hashes);
+                match session.end_and_keep("commit", kept, now).await {
+                    Ok(()) => {}
+                    Err(error) if is_stale(&error) => return Ok(Outcome::Stale),
+                    Err(error) => return Err(error),
+                }
                 let signals = session.store.signals();
                 if !change.events.is_empty() {
                     signals.wake_sealer();
@@ -129,8 +185,14 @@ impl Tick<'_> {
                 signals.desired_changed(change.nodes);
                 Ok(Outcome::Applied(change.applied))
             }
-            Err(error) if is_stale(&error) => Ok(Outcome::Stale),
-            Err(error) => Err(error),
+            Err(error) if is_stale(&error) => {
+                session.end_and_keep("rollback", kept, now).await?;
+                Ok(Outcome::Stale)
+            }
+            Err(error) => {
+                session.end("rollback").await?;
+                Err(error)
+            }
         }
     }
 }

@@ -128,6 +128,11 @@ impl Base {
         format!("postgres://{role}:{password}@{place}")
     }
 
+    /// A connection of its own, for a transaction that stays open.
+    pub(crate) async fn another_connection(&self) -> PgConnection {
+        PgConnection::connect(&self.url).await.expect("connects")
+    }
+
     pub(crate) async fn run(&mut self, sql: &str) {
         run(&mut self.sql, sql).await;
     }

@@ -3,6 +3,7 @@
 mod base;
 mod calendar;
 mod checker;
+mod kept;
 mod large;
 mod reclaims;
 mod reports;

@@ -13,6 +13,7 @@ use reeve_store::jobs::show::get_in;
 use reeve_store::nodes::desired;
 use reeve_store::report::lost::reap;
 use reeve_store::report::receive::{MemberEnd, MemberReport, NodeReport, receive};
+use reeve_store::schedule::tick::TickSession;
 use reeve_store::submit::NewJob;
 use reeve_store::{Store, StoreError};
 use std::collections::BTreeMap;
@@ -193,9 +194,13 @@ async fn cut_off(base: &mut Base, agent: &mut Agent, at: DateTime<Utc>, rounds: 
     .await;
 }
 
+/// Two servers' schedulers, each with what it keeps of the world from one tick to the next.
+type Schedulers = [TickSession; 2];
+
 async fn round(
     base: &mut Base,
     others: &Store,
+    [ours, theirs]: &mut Schedulers,
     agents: &mut [Agent],
     at: DateTime<Utc>,
     dice: &mut Dice,
@@ -212,8 +217,8 @@ async fn round(
     let (margin, reaper) = (TimeDelta::seconds(30), context(at));
     let (_, _, _, cancelled, reaped) = tokio::join!(
         join_all(acting),
-        tick_unjudged(&base.store, at),
-        tick_unjudged(others, at),
+        tick_unjudged(ours, at),
+        tick_unjudged(theirs, at),
         cancel(others, victim, at),
         reap(others, &reaper, margin)
     );
@@ -226,6 +231,10 @@ async fn storm(seed: u64) -> String {
     let mut base = Base::new().await;
     let world = World::new(&mut base, &[4, 4, 4, 4], &[8, 8, 0]).await;
     let others = base.another_store().await;
+    let mut schedulers = [
+        TickSession::open(&base.store).await.expect("opens"),
+        TickSession::open(&others).await.expect("opens"),
+    ];
     let mut dice = Dice(seed);
     let mut agents: Vec<Agent> = world
         .agents
@@ -243,12 +252,15 @@ async fn storm(seed: u64) -> String {
             let (which, rounds) = (usize::try_from(dice.below(4)).expect("small"), 1 + dice.below(4));
             cut_off(&mut base, &mut agents[which], at, rounds).await;
         }
-        round(&mut base, &others, &mut agents, at, &mut dice, false).await;
+        round(&mut base, &others, &mut schedulers, &mut agents, at, &mut dice, false).await;
         assert_eq!(base.found().await, Vec::<String>::new(), "seed {seed}, round {nth}");
     }
-    calm_down(&mut base, &others, &mut agents, at, &mut dice).await;
+    calm_down(&mut base, &others, &mut schedulers, &mut agents, at, &mut dice).await;
     assert_eq!(everything_ended(&mut base).await, "0 0 0 16000 1280000", "seed {seed}");
     let seen = base.ask("select distinct action from events").await;
+    for scheduler in schedulers {
+        scheduler.close().await;
+    }
     others.close().await;
     base.end().await;
     seen
@@ -258,6 +270,7 @@ async fn storm(seed: u64) -> String {
 async fn calm_down(
     base: &mut Base,
     others: &Store,
+    schedulers: &mut Schedulers,
     agents: &mut [Agent],
     mut at: DateTime<Utc>,
     dice: &mut Dice,
@@ -267,7 +280,7 @@ async fn calm_down(
             break;
         }
         at += secs(60);
-        round(base, others, agents, at, dice, true).await;
+        round(base, others, schedulers, agents, at, dice, true).await;
     }
     base.sound().await;
 }

@@ -15,6 +15,7 @@ use reeve_core::reason::ReasonCode;
 use reeve_core::schedule::plan::PoolMode;
 use reeve_store::deliveries::DeliveryState;
 use reeve_store::oidc::Enabled;
+use reeve_store::schedule::changes::Subject;
 use reeve_store::sessions::SignInMethod;
 use reeve_store::webhooks::{DisabledReason, WebhookKind};
 use reeve_store::write_tx::ActorType;
@@ -54,6 +55,7 @@ async fn every_check_of_words_is_its_enum() {
         ("users_platform_roles_check", words!(PlatformRole)),
         ("memberships_role_check", words!(Role)),
         ("api_tokens_scopes_check", words!(Scope)),
+        ("planner_changes_subject_check", words!(Subject)),
         ("pools_mode_check", words!(PoolMode)),
         ("pools_state_check", fixed(&["active", "deleted"])),
         ("nodes_state_check", words!(NodeState)),

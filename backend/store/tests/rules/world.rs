@@ -246,19 +246,28 @@ pub(crate) async fn try_tick(store: &Store, at: DateTime<Utc>) -> Option<Outcome
     tick_with(store, at, |snapshot, plan| assert_eq!(check::violations(snapshot, plan), Vec::new())).await
 }
 
-/// The same, whatever the plan: what the store makes of it is looked at afterwards.
-pub(crate) async fn tick_unjudged(store: &Store, at: DateTime<Utc>) -> Option<Outcome> {
-    tick_with(store, at, |_, _| {}).await
-}
-
 async fn tick_with(store: &Store, at: DateTime<Utc>, judge: fn(&Snapshot, &Plan)) -> Option<Outcome> {
     let mut session = TickSession::open(store).await.expect("opens");
+    let outcome = tick_in(&mut session, at, judge).await;
+    session.close().await;
+    outcome
+}
+
+/// One tick of a session that keeps what it knows, whatever the plan: what the store makes of it is looked at
+/// afterwards.
+pub(crate) async fn tick_unjudged(session: &mut TickSession, at: DateTime<Utc>) -> Option<Outcome> {
+    tick_in(session, at, |_, _| {}).await
+}
+
+async fn tick_in(
+    session: &mut TickSession,
+    at: DateTime<Utc>,
+    judge: fn(&Snapshot, &Plan),
+) -> Option<Outcome> {
     let tick = session.begin(at).await.expect("begins")?;
     let decided = plan(&tick.loaded().snapshot);
     judge(&tick.loaded().snapshot, &decided);
-    let outcome = tick.apply(&decided, Freshness::Numbers).await.expect("applies");
-    session.close().await;
-    Some(outcome)
+    Some(tick.apply(&decided, Freshness::Numbers).await.expect("applies"))
 }
 
 /// A tick that nobody disturbs.

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use reeve_core::schedule::snapshot::{MaintenanceWindow, Reservation};
 use sqlx::PgConnection;
 
-pub(super) async fn load_reservations(
+pub(crate) async fn load_reservations(
     connection: &mut PgConnection,
     now: DateTime<Utc>,
 ) -> Result<Vec<Reservation>, StoreError> {
@@ -35,7 +35,7 @@ pub(super) async fn load_reservations(
         .collect()
 }
 
-pub(super) async fn load_maintenance_windows(
+pub(crate) async fn load_maintenance_windows(
     connection: &mut PgConnection,
     now: DateTime<Utc>,
 ) -> Result<Vec<MaintenanceWindow>, StoreError> {
