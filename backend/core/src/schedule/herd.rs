@@ -5,6 +5,7 @@
 //! pool, members already leaving left out at the time it was made; whoever reads it skips those that have
 //! been asked since. The verdicts are [`super::rights`]'s: this module judges nobody by itself.
 
+use super::front::{FRONTS, Footing, Front};
 use super::rights::{Evictor, Right, Terms, Verdict, right};
 use super::score::UnitKey;
 use super::state::State;
@@ -46,11 +47,39 @@ struct Herd {
 #[derive(Debug, Default)]
 pub(super) struct Herds {
     of: [Vec<Herd>; 2],
+    fronts: [Front; FRONTS],
+    /// Grows with each use of a front.
+    uses: u64,
     /// Units judged so far: what searches pay for.
     pub(super) judged: usize,
 }
 
 impl Herds {
+    /// The front on this footing, as things stand: its number.
+    pub(super) fn stand_on(
+        &mut self,
+        state: &mut State<'_, '_>,
+        evictor: &Evictor,
+        footing: Footing,
+    ) -> usize {
+        let known = self.fronts.iter().position(|front| front.is_on(footing));
+        let oldest = || (0..FRONTS).min_by_key(|&slot| self.fronts[slot].used_at).unwrap_or(0);
+        let slot = known.unwrap_or_else(oldest);
+        let mut front = std::mem::take(&mut self.fronts[slot]);
+        if known.is_none() {
+            front.stand_on(state, slot, footing);
+        }
+        front.follow(state, self, slot, evictor);
+        self.uses += 1;
+        front.used_at = self.uses;
+        self.fronts[slot] = front;
+        slot
+    }
+
+    pub(super) fn front(&self, slot: usize) -> &Front {
+        &self.fronts[slot]
+    }
+
     /// What a team's herd offers on these terms.
     pub(super) fn offer(
         &mut self,

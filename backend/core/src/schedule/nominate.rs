@@ -16,6 +16,7 @@ use crate::eviction::EvictionCause;
 use crate::id::JobId;
 use crate::queue::QueueState;
 use chrono::{DateTime, Utc};
+use std::collections::BTreeSet;
 
 /// Steps of the search for an idle place that makes a promise needless.
 const EARLY_STEPS: u64 = 50_000;
@@ -100,13 +101,16 @@ pub(super) fn start_early(state: &mut State<'_, '_>, draft: &mut Draft) -> bool 
     let problem = state.problem;
     let mut old: Vec<&Nomination> = problem.snapshot.nominations.iter().collect();
     old.sort_unstable_by_key(|nomination| (nomination.created_at, nomination.job));
-    let old: Vec<JobId> = old.iter().map(|nomination| nomination.job).collect();
+    let order: Vec<JobId> = old.iter().map(|nomination| nomination.job).collect();
+    let old: BTreeSet<JobId> = order.iter().copied().collect();
     let new = draft.reclaims.iter().filter_map(|reclaim| reclaim.evictor);
-    let all: Vec<JobId> = old.iter().copied().chain(new.filter(|job| !old.contains(job))).collect();
+    let all: Vec<JobId> = order.into_iter().chain(new.filter(|job| !old.contains(job))).collect();
+    // Starts below take reclaims without evictions out only.
+    let evicts = draft.reclaims.iter().filter(|reclaim| !reclaim.evictions.is_empty());
+    let evicts: BTreeSet<JobId> = evicts.filter_map(|reclaim| reclaim.evictor).collect();
     for id in all {
         let Some(job) = problem.job(id) else { continue };
-        let evicts = |reclaim: &Reclaim| reclaim.evictor == Some(id) && !reclaim.evictions.is_empty();
-        if draft.reclaims.iter().any(evicts) {
+        if evicts.contains(&id) {
             continue;
         }
         let Some((pool, holds)) = state.lift(job) else { continue };

@@ -190,6 +190,13 @@ impl Terms {
     }
 }
 
+/// Whether the evictor's top-level branch stays inside its guarantee: then it recalls loans from all others.
+pub(super) fn reclaims_at_root(state: &State<'_, '_>, evictor: &Evictor) -> bool {
+    let side = state.sides.of[evictor.team];
+    let used = state.later[evictor.pool].used[side] + state.held_milli[evictor.pool][side];
+    used + evictor.milli <= state.limits[evictor.pool].guaranteed[side]
+}
+
 /// The terms on which the evictor meets a team's units; `None` where it has no right to any.
 pub(super) fn terms(state: &State<'_, '_>, evictor: &Evictor, team: usize) -> Option<Terms> {
     let (ledger, limits) = (&state.later[evictor.pool], &state.limits[evictor.pool]);

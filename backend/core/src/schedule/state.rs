@@ -9,6 +9,7 @@ use super::held::Held;
 use super::ledger::{Ledger, Limits, Row, Short, Tree};
 use super::problem::{Hold, Problem};
 use super::queue_use::QueueUse;
+use super::sides::Sides;
 use super::space::{Count, Space};
 use crate::policy::Rebalance;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -78,6 +79,8 @@ pub(super) struct State<'p, 'a> {
     pub(super) held_milli: Vec<Vec<i64>>,
     /// By pool: teams that use more than their guarantee later. Only theirs can be on loan.
     pub(super) above: Vec<BTreeSet<usize>>,
+    /// Which branches' use later or units have changed since a front last looked.
+    pub(super) sides: Sides,
     /// On whom planned starts rely that are kept clear of just now.
     pub(super) covers: Vec<Cover>,
 }
@@ -95,6 +98,7 @@ impl<'p, 'a> State<'p, 'a> {
             now: vec![Ledger::new(&tree); pools],
             later: vec![Ledger::new(&tree); pools],
             never: vec![Ledger::new(&tree); pools],
+            sides: Sides::new(&tree),
             tree,
             jobs: vec![Sim::default(); problem.jobs.len()],
             on_node: problem.node_jobs.clone(),
@@ -149,7 +153,7 @@ impl<'p, 'a> State<'p, 'a> {
         let row = &self.problem.jobs[job];
         if let Some(team) = row.team {
             self.of_team[team].push(job);
-            self.herd_version[team] += 1;
+            self.note_units(team);
             self.lowest[team] = self.lowest[team].min(row.priority);
         }
     }
@@ -179,6 +183,7 @@ impl<'p, 'a> State<'p, 'a> {
                 self.moved.push((pool, team));
             }
             self.note_above(pool, team);
+            self.sides.note(pool, team);
         }
     }
 
@@ -223,7 +228,7 @@ impl<'p, 'a> State<'p, 'a> {
     pub(super) fn start(&mut self, job: usize, pool: usize, holds: Vec<Hold>) {
         let first = self.jobs[job].members.is_empty();
         if let Some(team) = self.problem.jobs[job].team {
-            self.herd_version[team] += 1;
+            self.note_units(team);
         }
         let milli = self.problem.jobs[job].member_milli;
         let never_before = self.never_milli(job);
@@ -269,15 +274,20 @@ impl<'p, 'a> State<'p, 'a> {
         self.jobs[job] = Sim::default();
         if let Some(team) = self.problem.jobs[job].team {
             self.of_team[team].retain(|&other| other != job);
-            self.herd_version[team] += 1;
+            self.note_units(team);
         }
     }
 
     /// Some units of the job have been asked to leave for good.
     pub(super) fn units_changed(&mut self, job: usize) {
         if let Some(team) = self.problem.jobs[job].team {
-            self.herd_version[team] += 1;
+            self.note_units(team);
         }
+    }
+
+    fn note_units(&mut self, team: usize) {
+        self.herd_version[team] += 1;
+        self.sides.note_units(team);
     }
 
     /// One member is asked to leave: later it is gone.
@@ -307,7 +317,7 @@ impl<'p, 'a> State<'p, 'a> {
         if self.jobs[job].members.len() > self.problem.jobs[job].job.min_replicas.max(1) as usize
             && let Some(team) = self.problem.jobs[job].team
         {
-            self.herd_version[team] += 1;
+            self.note_units(team);
         }
         if leaving && staying_before == 1 {
             self.count_queue(job, Count::Later, -1);

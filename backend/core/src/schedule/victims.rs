@@ -79,7 +79,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         let judged = self.herds.judged;
         let muster = self.muster_pool();
         let survey = muster.survey();
-        self.untouched = Some(muster);
+        self.untouched = Some(muster).filter(Muster::keeps);
         self.budget.spend(self.herds.judged - judged)?;
         self.takeable_milli = survey.takeable_milli;
         self.gives_up_own = survey.own;
