@@ -3,8 +3,9 @@
 //! At each node of the tree, from the bottom up, what its children lack meets first what the node
 //! itself keeps over for them, then the children's idle guarantees in proportion to what each may still
 //! lend. What is still lacking goes up; what is still idle goes up as far as the lend limits let it. At
-//! the root, capacity that nobody's guarantee covers comes first. The sums are exact to the milli. This
-//! module moves nothing.
+//! the root, capacity that nobody's guarantee covers comes first. What each lender gives is in proportion; who of several
+//! borrowers owes it to whom is told with as few debts as there can be. The sums are exact to the milli. This module moves
+//! nothing.
 
 use super::ledger::{Ledger, Limits, Tree};
 use super::share_out::share_out;
@@ -83,21 +84,27 @@ fn settle_root(offer: &mut Offer, nobodys: i64, debts: &mut Debts) {
     }
 }
 
-/// Lets each borrower in turn borrow in proportion to what each lender still has; returns how much
-/// each lender gave.
+/// Every lender gives in proportion to what it has idle, as far as is lacking; returns how much each gave. Who owes whom
+/// is then told with the fewest debts: borrowers in turn draw on lenders in turn. To pair all with all would be the product
+/// of their numbers, and all of it would change with every start.
 fn settle(lacking: &mut [(usize, i64)], lenders: &[(usize, i64)], debts: &mut Debts) -> Vec<i64> {
-    let mut left: Vec<i64> = lenders.iter().map(|&(_, idle)| idle).collect();
+    let idle: Vec<i64> = lenders.iter().map(|&(_, idle)| idle).collect();
+    let need: i64 = lacking.iter().map(|&(_, need)| need).sum();
+    let gives = share_out(need.min(idle.iter().sum()), &idle);
+    let (mut left, mut next) = (gives.clone(), 0);
     for (borrower, need) in lacking.iter_mut() {
-        let total: i64 = left.iter().sum();
-        let shares = share_out((*need).min(total), &left);
-        for ((&(lender, _), left), milli) in lenders.iter().zip(&mut left).zip(shares) {
-            owe(debts, *borrower, Some(lender), milli);
-            *left -= milli;
+        while *need > 0 && next < left.len() {
+            let milli = left[next].min(*need);
+            owe(debts, *borrower, Some(lenders[next].0), milli);
+            left[next] -= milli;
             *need -= milli;
+            if left[next] == 0 {
+                next += 1;
+            }
         }
     }
-    lacking.iter().for_each(|(_, need)| debug_assert!(*need >= 0));
-    lenders.iter().zip(left).map(|(&(_, idle), left)| idle - left).collect()
+    debug_assert!(left.iter().all(|&left| left == 0), "all that is given is owed");
+    gives
 }
 
 fn owe(debts: &mut Debts, borrower: usize, lender: Option<usize>, milli: i64) {

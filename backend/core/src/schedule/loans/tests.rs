@@ -52,3 +52,17 @@ fn a_loan_that_lost_its_lender_is_owed_to_nobody() {
     let rows = [row(4, None), row(0, None)];
     assert_eq!(debts(&flat, &rows, 6, &[4, 4]), [(1, None, 4)]);
 }
+
+#[test]
+fn several_borrowers_leave_lenders_their_proportion_and_owe_few_of_them() {
+    let flat = Tree::new(&[None, None, None, None, None]);
+    let rows = [row(6, None), row(3, None), row(0, None), row(0, None), row(0, None)];
+    let found = debts(&flat, &rows, 9, &[0, 0, 3, 2, 1]);
+    // Of 6 that are lacking, 4 and 2 are given.
+    let given = |lender| -> i64 {
+        found.iter().filter(|(_, from, _)| *from == Some(lender)).map(|(_, _, milli)| milli).sum()
+    };
+    assert_eq!((given(0), given(1)), (4, 2));
+    assert_eq!(found, [(2, Some(0), 3), (3, Some(0), 1), (3, Some(1), 1), (4, Some(1), 1)]);
+    assert!(found.len() < 3 + 2, "at most one debt fewer than there are borrowers and lenders");
+}
