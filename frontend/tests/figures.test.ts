@@ -29,6 +29,7 @@ describe("figures of an explanation", () => {
       "best_node",
       "replicas",
       "replicas_that_fit",
+      "replicas_in_best_place",
       "held",
       "used",
       "guaranteed",

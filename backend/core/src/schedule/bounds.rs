@@ -107,14 +107,15 @@ impl Bounds {
             gpu_numbers(&[("asks", class.shape.gpus.milli().0), ("best_node", 1_000 * i64::from(best_node))]);
         numbers.insert("replicas".to_owned(), class.members.into());
         numbers.insert("replicas_that_fit".to_owned(), replicas.into());
+        let best_place = fit::most_in_one_place(problem, &self.empty, class, pool, Among::Existing);
+        if let Some(replicas) = best_place {
+            numbers.insert("replicas_in_best_place".to_owned(), replicas.into());
+        }
         let (detail, help) = match class.shape.gpus {
-            _ if replicas >= class.members => {
-                let known = class
-                    .require
-                    .as_ref()
-                    .is_some_and(|level| problem.places.contains_key(&(pool, level.as_str())));
-                (Some(if known { "topology" } else { "unknown_topology_level" }), Help::Wait)
-            }
+            _ if replicas >= class.members => (
+                Some(if best_place.is_some() { "topology" } else { "unknown_topology_level" }),
+                fewer(best_place),
+            ),
             _ if replicas > 0 => (Some("replicas"), Help::AskForFewerReplicas { replicas: replicas.into() }),
             GpuAsk::Whole { gpus } if gpus > best_node && best_node > 0 => {
                 (Some("gpus"), Help::AskForFewerGpus { gpus: best_node.into() })
@@ -122,6 +123,14 @@ impl Bounds {
             _ => (None, Help::Wait),
         };
         Some((obstacle(ReasonCode::NeverFits, detail, numbers), help))
+    }
+}
+
+/// As many as the best place has room for.
+pub(super) fn fewer(best_place: Option<u32>) -> Help {
+    match best_place {
+        Some(replicas) if replicas > 0 => Help::AskForFewerReplicas { replicas: replicas.into() },
+        _ => Help::Wait,
     }
 }
 

@@ -5,8 +5,10 @@
 //! reason. Nothing is decided here.
 
 use super::backfill::Backlog;
-use super::bounds::{Bounds, ceil_gpus, gpu_numbers, obstacle, over_cap};
+use super::bounds::{Bounds, ceil_gpus, fewer, gpu_numbers, obstacle, over_cap};
+
 use super::calendar;
+use super::fit::{self, Among};
 use super::ledger::Short;
 use super::line::Lines;
 use super::outlook::{Outlooks, Search, leaving_secs};
@@ -187,7 +189,10 @@ impl Desk<'_, '_, '_> {
             return Some(waiting_for_evictions(self.outlooks.leaving_secs(state, pool)));
         }
         if class.require.is_some() && outlook.open_anywhere == Search::Found {
-            return Some((obstacle(ReasonCode::Topology, class.require.as_deref(), numbers()), Help::Wait));
+            let mut numbers = numbers();
+            let best = fit::most_in_one_place(problem, &state.space.open, class, pool, Among::Working);
+            numbers.extend(best.map(|replicas| ("replicas_in_best_place".to_owned(), i64::from(replicas))));
+            return Some((obstacle(ReasonCode::Topology, class.require.as_deref(), numbers), fewer(best)));
         }
         let help = match class.shape.gpus {
             GpuAsk::Whole { .. } if best_node >= 1_000 && best_node < asks => {

@@ -147,6 +147,26 @@ fn place_in_one_place(
     Ok(tightest.map(|(_, holds)| holds))
 }
 
+/// The most members of a class that one place of its required level has room for, at most all of them; `None` where it
+/// requires no level.
+pub(super) fn most_in_one_place(
+    problem: &Problem<'_>,
+    view: &View,
+    class: &Class,
+    pool: usize,
+    among: Among,
+) -> Option<u32> {
+    let level = class.require.as_deref()?;
+    let mask = node_mask(class, among);
+    let in_place = |nodes: &Vec<usize>| {
+        let usable = nodes.iter().filter(|&&node| mask[node]);
+        let room = usable.map(|&node| capacity(problem, view, class, node, class.members));
+        room.fold(0, u32::saturating_add).min(class.members)
+    };
+    let places = problem.places.get(&(pool, level))?;
+    Some(places.iter().map(in_place).max().unwrap_or(0))
+}
+
 /// One member on whole GPUs (or none): the first node with the fewest whole GPUs that suffice.
 fn place_one_whole(
     problem: &Problem<'_>,

@@ -43,6 +43,7 @@ fn chinese_name(key: &str) -> String {
         "asks" => "申请",
         "replicas" => "成员数",
         "replicas_that_fit" => "放得下的成员数",
+        "replicas_in_best_place" => "单处最多放得下的成员数",
         "free" => "空闲",
         "held" => "已保留",
         "best_node" => "单节点最多",
