@@ -26,6 +26,7 @@ export const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 export const RECLAIMS = ["any", "lower_priority", "off"] as const;
 export const PREEMPTIONS = ["lower", "lower_or_newer_equal", "off"] as const;
 export const SURPLUS_ORDERS = ["bands", "share_only"] as const;
+export const PLACEMENTS = ["best_fit", "mix"] as const;
 
 const FORM_KEYS = [
   "reclaim",
@@ -33,6 +34,7 @@ const FORM_KEYS = [
   "borrow_preemption_max_priority",
   "rebalance",
   "surplus_order",
+  "placement",
   "backfill",
   "nomination_timeout_secs",
   "max_evictions_per_job_per_day",

@@ -40,6 +40,16 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// Where among the nodes with room a job goes.
+    Placement {
+        /// Where the least is left over.
+        BestFit = "best_fit",
+        /// A job of one member: where the requests of its pool, as they run and wait, lose least of what is free. Gangs: best fit.
+        Mix = "mix",
+    }
+}
+
 /// The rules the planner follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -50,6 +60,7 @@ pub struct Policy {
     pub borrow_preemption_max_priority: Option<i32>,
     pub rebalance: Rebalance,
     pub surplus_order: SurplusOrder,
+    pub placement: Placement,
     pub backfill: Backfill,
     pub nomination_timeout_secs: i64,
     pub max_evictions_per_job_per_day: u32,
@@ -150,6 +161,7 @@ impl Default for Policy {
             borrow_preemption_max_priority: Some(PriorityClass::Low.value().0),
             rebalance: Rebalance::Off,
             surplus_order: SurplusOrder::Bands,
+            placement: Placement::BestFit,
             backfill: Backfill::default(),
             nomination_timeout_secs: 900,
             max_evictions_per_job_per_day: 3,

@@ -13,7 +13,7 @@ pub use approvals::{
     ApprovalPolicy, ApprovalRule, Approver, BreakGlass, Condition, PlatformApprover, StepRule, TeamApprover,
     Verdict,
 };
-pub use document::{Backfill, Policy, PreemptWithinTeam, Rebalance, ReclaimMode, SurplusOrder};
+pub use document::{Backfill, Placement, Policy, PreemptWithinTeam, Rebalance, ReclaimMode, SurplusOrder};
 pub use kind_rules::KindRules;
 pub use layers::{EffectiveRules, KindOverrides, Origin, Place, RuleOverrides, Ruled};
 pub use window::{Day, TimeWindow};

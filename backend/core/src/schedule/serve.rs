@@ -13,8 +13,10 @@ use super::problem::{Hold, Problem};
 use super::rights::{self, Evictor};
 use super::space::{Count, View};
 use super::state::State;
+use super::stow::Stows;
 use super::unit::Found;
 use super::victims::Search;
+use crate::policy::Placement;
 use crate::reason::ExpectedStart;
 use chrono::{DateTime, Utc};
 
@@ -64,6 +66,7 @@ pub(super) struct Desk {
     no_beside: Vec<(u32, u32, usize)>,
     pub(super) backlog: Backlog,
     herds: Herds,
+    stows: Stows,
     victim_steps: Budget,
     /// By job: notes of the last attempt.
     pub(super) notes: Vec<Notes>,
@@ -84,6 +87,7 @@ impl Desk {
             backlog: Backlog::new(),
             round: 1,
             herds: Herds::default(),
+            stows: Stows::default(),
             victim_steps: Budget::new(ALL_VICTIM_STEPS),
             notes: vec![Notes::default(); problem.jobs.len()],
             held: Vec::new(),
@@ -150,7 +154,10 @@ impl Desk {
         let kept = in_the_way.holds.into_iter();
         state.space.hide(state.problem, kept, in_the_way.covers.into_iter().map(|cover| &cover.hold));
         state.space.open.settle(state.problem);
-        let found = self.place(state, &state.space.open, job, pool);
+        let found = match self.stow(state, job, pool) {
+            Some(stowed) => stowed,
+            None => self.place(state, &state.space.open, job, pool),
+        };
         state.space.show(state.problem);
         match (&found, starts) {
             (None, 0) => self.no_open[known] = round,
@@ -161,6 +168,14 @@ impl Desk {
             (Some(_), _) => {}
         }
         found
+    }
+
+    /// By the mix, where the policy says so; `None` = by best fit.
+    fn stow(&mut self, state: &mut State<'_, '_>, job: usize, pool: usize) -> Option<Option<Vec<Hold>>> {
+        let problem = state.problem;
+        let class = &problem.classes[problem.jobs[job].class];
+        let by_mix = problem.snapshot.policy.placement == Placement::Mix && Stows::knows(class);
+        if by_mix { self.stows.place(problem, &mut state.space.open, class, pool) } else { None }
     }
 
     /// Whether there is space but for what is kept is read off the settled state, when reasons are.

@@ -25,6 +25,9 @@ pub(super) struct View {
     rooms: Vec<Rooms>,
     moved: Vec<usize>,
     has_moved: Vec<bool>,
+    /// The same for who packs by the mix: nodes that moved since it last looked.
+    stirred: Vec<usize>,
+    has_stirred: Vec<bool>,
 }
 
 /// Which promises an amount counts against.
@@ -59,6 +62,8 @@ impl View {
             rooms: Vec::new(),
             moved: (0..nodes).collect(),
             has_moved: vec![true; nodes],
+            stirred: (0..nodes).collect(),
+            has_stirred: vec![true; nodes],
         };
         for (node, row) in problem.nodes.iter().enumerate() {
             for gpu in row.gpus().filter(|&gpu| usable(node, gpu)) {
@@ -132,6 +137,18 @@ impl View {
             self.has_moved[node] = true;
             self.moved.push(node);
         }
+        if !self.has_stirred[node] {
+            self.has_stirred[node] = true;
+            self.stirred.push(node);
+        }
+    }
+
+    /// Nodes that moved since this was last asked, each once.
+    pub(super) fn take_stirred(&mut self) -> Vec<usize> {
+        for &node in &self.stirred {
+            self.has_stirred[node] = false;
+        }
+        std::mem::take(&mut self.stirred)
     }
 
     pub(super) fn is_whole(&self, problem: &Problem<'_>, gpu: usize) -> bool {

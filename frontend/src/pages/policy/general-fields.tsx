@@ -4,6 +4,7 @@ import { Labelled } from "../../components/labelled";
 import {
   CLASS_VALUES,
   type Doc,
+  PLACEMENTS,
   PREEMPTIONS,
   partOf,
   RECLAIMS,
@@ -18,6 +19,7 @@ const CHOICES = [
   { name: "reclaim", words: RECLAIMS },
   { name: "preempt_within_team", words: PREEMPTIONS },
   { name: "surplus_order", words: SURPLUS_ORDERS },
+  { name: "placement", words: PLACEMENTS },
 ] as const;
 
 /** Rules of the whole installation. */

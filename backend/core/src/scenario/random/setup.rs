@@ -4,7 +4,7 @@ use super::{Profile, SplitMix};
 use crate::id::{GpuId, NodeId, PoolId, QueueId, TeamId};
 use crate::kind::Kind;
 use crate::node::NodeState;
-use crate::policy::{Policy, PreemptWithinTeam, Rebalance, ReclaimMode, SurplusOrder};
+use crate::policy::{Placement, Policy, PreemptWithinTeam, Rebalance, ReclaimMode, SurplusOrder};
 use crate::queue::{QueueOrder, QueueState};
 use crate::scenario::cluster::Cluster;
 use crate::schedule::snapshot::{Gpu, Node, Pool, Queue, Quota, Snapshot, Team};
@@ -64,6 +64,9 @@ pub(super) fn policy(rng: &mut SplitMix, profile: Profile) -> Policy {
     }
     if rng.one_in(4) {
         policy.surplus_order = SurplusOrder::ShareOnly;
+    }
+    if rng.one_in(4) {
+        policy.placement = Placement::Mix;
     }
     if rng.one_in(6) {
         policy.nomination_timeout_secs = i64::from(rng.below(3)) * 60;
