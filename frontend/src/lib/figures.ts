@@ -2,7 +2,15 @@
 
 export type Figure = { name: string; value: number; unit: "gpus" | "secs" | "count" };
 
-const COUNTS = ["replicas", "replicas_that_fit", "replicas_in_best_place", "ahead", "used_jobs", "cap_jobs", "jobs"];
+const COUNTS = [
+  "replicas",
+  "replicas_that_fit",
+  "replicas_in_best_place",
+  "ahead",
+  "used_jobs",
+  "cap_jobs",
+  "jobs",
+];
 /** What is asked for comes first, then what there is: the order in which people compare. */
 const ORDER = [
   "asks",

@@ -27,10 +27,9 @@ impl Sides {
     pub(super) fn new(tree: &Tree) -> Self {
         let mut of = vec![tree.root; tree.root + 1];
         let mut teams = vec![Vec::new(); tree.root + 1];
-        for node in 0..tree.root {
-            let top = tree.path(node).last().unwrap_or(node);
-            of[node] = top;
-            teams[top].push(node);
+        for (node, of) in of.iter_mut().enumerate().take(tree.root) {
+            *of = tree.path(node).last().unwrap_or(node);
+            teams[*of].push(node);
         }
         Self { of, teams, moved: Default::default() }
     }
