@@ -45,7 +45,7 @@ pub(super) fn explain_all(
     let notes = &served.notes;
     let mut desk = Desk { state, bounds, outlooks: Outlooks::new(state) };
     // Those who are alike wait for the same reasons.
-    let mut of_kind: Vec<Option<Vec<Found>>> = vec![None; lines.kinds];
+    let mut of_kind: Vec<Option<Explanation>> = vec![None; lines.kinds];
     let mut positions = vec![0_u32; problem.queues.len() + 1];
     let mut explained: Vec<(usize, Explanation)> = Vec::new();
     for &job in lines.in_order.iter().filter(|&&job| state.jobs[job].members.is_empty()) {
@@ -53,23 +53,23 @@ pub(super) fn explain_all(
         *position += 1;
         let line = lines.line_of(job);
         let head = line.and_then(|line| line.head());
-        let found = match line {
-            Some(line) if line.strict && head != Some(job) => behind_the_head(*position),
-            Some(line) if line.strict => desk.obstacles(job, &notes[job]),
+        let told = match line {
+            Some(line) if line.strict && head != Some(job) => explanation(behind_the_head(*position)),
+            Some(line) if line.strict => explanation(desk.obstacles(job, &notes[job])),
             _ if head.is_some_and(|head| head != job && state.jobs[head].held.is_some()) => {
-                behind_the_head(*position)
+                explanation(behind_the_head(*position))
             }
-            _ if state.jobs[job].held.is_some() => desk.obstacles(job, &notes[job]),
-            _ if state.jobs[job].nominated.is_some() => desk.obstacles(job, &notes[job]),
+            _ if state.jobs[job].held.is_some() => explanation(desk.obstacles(job, &notes[job])),
+            _ if state.jobs[job].nominated.is_some() => explanation(desk.obstacles(job, &notes[job])),
             _ => of_kind[lines.kind_of(job)]
-                .get_or_insert_with(|| desk.obstacles(job, &notes[head.unwrap_or(job)]))
+                .get_or_insert_with(|| explanation(desk.obstacles(job, &notes[head.unwrap_or(job)])))
                 .clone(),
         };
         let expected = match &state.jobs[job].nominated {
             Some(holds) => last_to_leave(state, holds).map(|at| ExpectedStart::Leaving { at }),
             None => expected_start(&served.backlog, job, head),
         };
-        explained.push((job, explanation(found, *position, expected)));
+        explained.push((job, Explanation { position: *position, expected_start: expected, ..told }));
     }
     explained.sort_unstable_by_key(|(job, _)| *job);
     explained.into_iter().map(|(job, explanation)| (problem.jobs[job].job.id, explanation)).collect()
@@ -81,13 +81,14 @@ fn expected_start(backlog: &Backlog, job: usize, head: Option<usize>) -> Option<
     backlog.expected(job).or_else(|| behind.map(|_| ExpectedStart::BehindPlanned { jobs: 1 }))
 }
 
-fn explanation(mut found: Vec<Found>, position: u32, expected_start: Option<ExpectedStart>) -> Explanation {
+/// Without a place in line, which is each job's own.
+fn explanation(mut found: Vec<Found>) -> Explanation {
     if found.is_empty() {
         found.push((obstacle(ReasonCode::BehindOthers, None, BTreeMap::new()), Help::Wait));
     }
     let (main, help) = found.remove(0);
     let others = found.into_iter().map(|(obstacle, _)| obstacle).collect();
-    Explanation { main, others, help: Some(help), position, expected_start }
+    Explanation { main, others, help: Some(help), position: 0, expected_start: None }
 }
 
 impl Desk<'_, '_, '_> {

@@ -84,8 +84,11 @@ impl Timeline {
             moment.view.change(state.problem, hold, -1);
         }
         // Doubling finds an interval, halving the moment in it: a place that exists stays when more ends.
-        let mut before = moment.clone();
         let mut found = self.place(state, &mut moment, job, budget)?;
+        if found.is_none() && self.ends.is_empty() {
+            return Ok(None);
+        }
+        let mut before = moment.clone();
         let mut step = 1;
         while found.is_none() && moment.ended < self.ends.len() {
             before = moment.clone();
