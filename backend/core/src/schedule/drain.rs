@@ -89,7 +89,9 @@ pub(super) fn drain_quotas(state: &mut State<'_, '_>, draft: &mut Draft) {
         if leaving || !above(state) {
             continue;
         }
-        let jobs: Vec<usize> = (0..state.jobs.len()).filter(|&job| of_team(state, job)).collect();
+        // Who holds no GPU leaves the quota as it is.
+        let holds = |&job: &usize| of_team(state, job) && problem.jobs[job].member_milli > 0;
+        let jobs: Vec<usize> = (0..state.jobs.len()).filter(holds).collect();
         let surplus = jobs.iter().copied().find_map(|job| last_surplus(state, job));
         let candidates = evictable(state, jobs.into_iter());
         let gang = candidates.iter().copied().min_by_key(|&job| order(state, job));
