@@ -3,6 +3,7 @@
 //! A test is a sentence and its data; what all share is in `reeve_tests`.
 
 mod approvals;
+mod approvals_in_force;
 mod audit;
 mod calendar;
 mod gather;

@@ -304,6 +304,20 @@ impl Api {
         self.expect("GET", path, None).await
     }
 
+    /// Posts on what was read: its version goes along.
+    ///
+    /// # Panics
+    /// When the answer is no success.
+    pub async fn post_on(&self, read: &Value, path: &str, body: Value) -> Value {
+        let request = self.client.post(format!("{}/api/v1{path}", self.url)).bearer_auth(&self.token);
+        let request = request.header("If-Match", format!("\"{}\"", read["version"])).json(&body);
+        let response = request.send().await.expect("a reply");
+        let status = response.status();
+        let text = response.text().await.unwrap_or_default();
+        assert!(status.is_success(), "{path}: {status} {text}");
+        serde_json::from_str(&text).expect("JSON")
+    }
+
     /// Replaces the policy that was read.
     ///
     /// # Panics

@@ -5,8 +5,9 @@
 
 use crate::client::Client;
 use crate::commands::{
-    act, admin, audit, check, completions, join_token, list, login, logs, maintenance, migrate, notification,
-    oidc, openapi, pool, postgres, reservation, serve, session, show, submit, webhook, what_if, workload,
+    act, admin, audit, check, code, completions, decide, escalate, join_token, list, login, logs,
+    maintenance, migrate, notification, oidc, openapi, pool, postgres, priority_budget, reservation, serve,
+    session, show, submit, webhook, what_if, workload,
 };
 use crate::config::{self, Overrides};
 use crate::output::Output;
@@ -123,6 +124,37 @@ enum Command {
     /// Times in which nodes take no work
     #[command(subcommand)]
     Maintenance(maintenance::MaintenanceCommand),
+    /// Ask for more than the rules give: priority, quota, budget, or not to be evicted
+    Escalate(Box<escalate::EscalateArgs>),
+    /// List what was asked for
+    Escalations(escalate::EscalationsArgs),
+    /// Show one, with what it would do now
+    Escalation(escalate::ShowArgs),
+    /// List what waits for your decision or review
+    Approvals(escalate::InboxArgs),
+    /// Approve an escalation's step: the whole, or less of it
+    Approve(decide::ApproveArgs),
+    /// Deny an escalation
+    Deny(decide::CommentArgs),
+    /// Take your own request back
+    Withdraw(decide::WithdrawArgs),
+    /// End an escalation before its time
+    Revoke(decide::CommentArgs),
+    /// Ask for an active escalation to go on
+    Renew(decide::RenewArgs),
+    /// Hand an escalation's step to a person
+    Delegate(decide::DelegateArgs),
+    /// Review an emergency that was activated without approval
+    Review(decide::ReviewArgs),
+    /// High-priority GPU-hours a month
+    #[command(subcommand)]
+    PriorityBudget(priority_budget::PriorityBudgetCommand),
+    /// Print pools, teams, queues, quotas, budgets and the policy as one document
+    Export(code::ExportArgs),
+    /// Compare a document with what stands; exit 1 when they differ
+    Diff(code::DiffArgs),
+    /// Make everything as a document says
+    Apply(code::ApplyArgs),
     /// Make pools
     #[command(subcommand)]
     Pool(pool::PoolCommand),
@@ -241,6 +273,21 @@ async fn run_signed_in(command: Command, client: &Client, output: Output) -> any
         Command::Reclaims(args) => list::reclaims(args, client, output).await,
         Command::Reservation(command) => reservation::run(command, client, output).await,
         Command::Maintenance(command) => maintenance::run(command, client, output).await,
+        Command::Export(args) => code::export(args, client, output).await,
+        Command::Diff(args) => return code::diff(args, client, output).await,
+        Command::Apply(args) => code::apply(args, client, output).await,
+        command @ (Command::Escalate(_)
+        | Command::Escalations(_)
+        | Command::Escalation(_)
+        | Command::Approvals(_)
+        | Command::Approve(_)
+        | Command::Deny(_)
+        | Command::Withdraw(_)
+        | Command::Revoke(_)
+        | Command::Renew(_)
+        | Command::Delegate(_)
+        | Command::Review(_)
+        | Command::PriorityBudget(_)) => run_approvals(command, client, output).await,
         Command::Pool(command) => pool::run(command, client, output).await,
         Command::JoinToken(command) => join_token::run(command, client, output).await,
         Command::Sessions(command) => session::run(command, client, output).await,
@@ -253,6 +300,25 @@ async fn run_signed_in(command: Command, client: &Client, output: Output) -> any
         _ => Ok(()),
     };
     result.map(|()| ExitCode::SUCCESS)
+}
+
+async fn run_approvals(command: Command, client: &Client, output: Output) -> anyhow::Result<()> {
+    match command {
+        Command::Escalate(args) => escalate::request(*args, client, output).await,
+        Command::Escalations(args) => escalate::list(args, client, output).await,
+        Command::Escalation(args) => escalate::show(args, client, output).await,
+        Command::Approvals(args) => escalate::inbox(args, client, output).await,
+        Command::Approve(args) => decide::approve(args, client, output).await,
+        Command::Deny(args) => decide::deny(args, client, output).await,
+        Command::Withdraw(args) => decide::withdraw(args, client, output).await,
+        Command::Revoke(args) => decide::revoke(args, client, output).await,
+        Command::Renew(args) => decide::renew(args, client, output).await,
+        Command::Delegate(args) => decide::delegate(args, client, output).await,
+        Command::Review(args) => decide::review(args, client, output).await,
+        Command::PriorityBudget(command) => priority_budget::run(command, client, output).await,
+        // Nothing else comes here.
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -162,7 +162,7 @@ impl Lines {
         found
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Line> {
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, Line> {
         self.lines.iter()
     }
 

@@ -259,10 +259,20 @@ impl Picker {
     }
 }
 
-/// The first of a team's own heads: chosen by what counts among them, seated by what counts against others.
-fn best(state: &State<'_, '_>, heads: impl Iterator<Item = (usize, usize)>) -> Option<Candidate> {
-    let first = heads.map(|(head, line)| (turn_in_team(state, head), line)).min();
-    first.map(|(own, line)| (turn(state, own.job), line))
+/// The first of a team's own heads. One that is raised among its own takes the place that the team has anyhow: against
+/// others neither it nor those it passes gain or lose anything.
+fn best<'a>(
+    state: &State<'_, '_>,
+    heads: impl Iterator<Item = (usize, usize)> + Clone + 'a,
+) -> Option<Candidate> {
+    let (own, line) = heads.clone().map(|(head, line)| (turn_in_team(state, head), line)).min()?;
+    let row = &state.problem.jobs[own.job];
+    if row.team_priority == row.priority {
+        return Some((own, line));
+    }
+    let of_level = heads.map(|(head, _)| turn(state, head)).filter(|turn| turn.level == own.level);
+    let seat = of_level.min().unwrap_or(own);
+    Some((Turn { job: own.job, ..seat }, line))
 }
 
 /// What a node uses above its guarantee, in the pool that its candidate wants first.

@@ -6,6 +6,7 @@
     reason = "tests: a failed unwrap is a failed test, and tables of cases are long"
 )]
 
+mod approvals;
 mod format;
 mod judge;
 mod properties;

@@ -1,0 +1,103 @@
+//! `reeve export`, `diff` and `apply` against a real server: what was exported changes nothing, what is applied is there,
+//! and the second time there is nothing to do.
+
+use crate::site::Site;
+use reeve_tests::processes::binary;
+use serde_json::json;
+use std::path::Path;
+use std::process::{Command, Output};
+
+struct Cli<'a> {
+    url: &'a str,
+    token: String,
+    home: &'a Path,
+}
+
+impl Cli<'_> {
+    fn run(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(binary("reeve"));
+        command
+            .args(args)
+            .env("REEVE_SERVER", self.url)
+            .env("REEVE_TOKEN", &self.token)
+            .env("HOME", self.home);
+        command.output().expect("it runs")
+    }
+
+    /// What it prints when it is done well.
+    fn said(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{args:?}: {error}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_document_is_exported_compared_and_applied() {
+    let site = Site::start().await;
+    let made =
+        site.admin.post("/tokens", json!({"name": "code", "scopes": ["read", "write", "admin"]})).await;
+    let token = made["token"].as_str().expect("a token").to_owned();
+    let cli = Cli { url: &site.server.url, token, home: site.folder.path() };
+    let file = site.folder.path().join("reeve.yaml");
+    let path = file.display().to_string();
+    let exported = cli.said(&["export"]);
+    std::fs::write(&file, &exported).expect("written");
+    assert_eq!(cli.said(&["diff", "-f", &path]), "", "what was exported is what stands");
+    assert_eq!(cli.said(&["apply", "-f", &path]), "nothing to change\n");
+
+    // A department over team a, whose guarantee has to be there before the child's may stay.
+    let wanted = r#"
+teams:
+  dept: {name: Department}
+  a: {parent: dept}
+  c: {name: Team C, parent: dept}
+quotas:
+  c/p: {guaranteed_gpus: 1}
+  dept/p: {guaranteed_gpus: 6}
+queues:
+  c-main: {team: c, name: Main, allowed_kinds: [batch]}
+priority_budgets:
+  c: {gpu_hours: 50}
+"#;
+    std::fs::write(&file, wanted).expect("written");
+    let output = cli.run(&["diff", "-f", &path]);
+    assert_eq!(output.status.code(), Some(1), "they differ");
+    let lines = String::from_utf8(output.stdout).expect("UTF-8");
+    for line in [
+        "~ teams a: parent null → \"dept\"",
+        "+ quotas c/p: {\"guaranteed_gpus\":1}",
+        "+ priority_budgets c: {\"gpu_hours\":50}",
+    ] {
+        assert!(lines.lines().any(|found| found == line), "{line} is not in\n{lines}");
+    }
+    let dry = cli.said(&["apply", "-f", &path, "--dry-run"]);
+    assert_eq!(dry.lines().filter(|line| line.starts_with(['+', '~', '-'])).count(), lines.lines().count());
+    assert_eq!(
+        site.admin.get("/teams").await["items"].as_array().expect("items").len(),
+        2,
+        "nothing was changed"
+    );
+    assert!(cli.said(&["apply", "-f", &path]).ends_with("7 changed\n"));
+    assert_eq!(cli.said(&["apply", "-f", &path]), "nothing to change\n", "the second time");
+    assert_eq!(site.admin.get("/teams/a").await["parent"]["slug"], "dept");
+    assert_eq!(site.admin.get("/priority-budgets").await["items"][0]["gpu_hours"], 50);
+
+    // The policy: what it leaves out is the product's default; every version has its author.
+    std::fs::write(&file, "policy: {reclaim: lower_priority}\n").expect("written");
+    let dry = cli.said(&["apply", "-f", &path, "--dry-run"]);
+    assert!(dry.contains("~ policy: reclaim \"any\" → \"lower_priority\""), "{dry}");
+    assert!(dry.contains("would start 0"), "{dry}");
+    cli.said(&["apply", "-f", &path]);
+    assert_eq!(site.admin.get("/policy").await["document"]["reclaim"], "lower_priority");
+    assert_eq!(cli.said(&["diff", "-f", &path]), "");
+
+    // What a section does not name goes only when it is asked for.
+    std::fs::write(&file, "priority_budgets: {}\n").expect("written");
+    assert_eq!(cli.said(&["apply", "-f", &path]), "nothing to change\n");
+    assert_eq!(cli.said(&["apply", "-f", &path, "--prune"]), "- priority_budgets c\n1 changed\n");
+    std::fs::write(&file, "teams: {x: {nme: X}}\n").expect("written");
+    let wrong = cli.run(&["diff", "-f", &path]);
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("teams.x.nme: no such field"));
+}
