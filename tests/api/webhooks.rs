@@ -343,19 +343,23 @@ async fn robots_are_spoken_to_as_they_ask_in_their_language() {
     }
 }
 
+async fn give_addresses(app: &TestApp) {
+    for (who, locale) in
+        [("a-member", "zh-CN"), ("a-lead", "en"), ("lab-lead", "en"), ("a-viewer", "en"), ("b-lead", "en")]
+    {
+        let body = json!({"email": format!("{who}@company.example")});
+        app.admin().patch(&format!("/users/{who}"), body).await.expect(200);
+        app.user(who).patch("/me", json!({"locale": locale})).await.expect(200);
+    }
+}
+
 #[tokio::test]
 async fn people_get_mail_about_what_they_want() {
     let mut site = Site::start().await;
     let server = MailServer::start().await;
     let url = format!("smtp://{}", server.address);
     site.outbound.mail = Some(Mail::new(&url, "Reeve <reeve@reeve.test>").expect("mail"));
-    for (who, locale) in
-        [("a-member", "zh-CN"), ("a-lead", "en"), ("lab-lead", "en"), ("a-viewer", "en"), ("b-lead", "en")]
-    {
-        let body = json!({"email": format!("{who}@company.example")});
-        site.app.admin().patch(&format!("/users/{who}"), body).await.expect(200);
-        site.app.user(who).patch("/me", json!({"locale": locale})).await.expect(200);
-    }
+    give_addresses(&site.app).await;
     let mine = site.app.user("a-member").get("/me/notifications").await.ok();
     assert_eq!(
         (&mine["email"], &mine["mail_configured"]),

@@ -4,6 +4,10 @@ use super::{Action, Scope};
 
 /// The token scope that an action needs.
 #[must_use]
+#[expect(
+    clippy::too_many_lines,
+    reason = "one table of all actions, which the compiler checks for completeness"
+)]
 pub const fn scope_for(action: Action) -> Scope {
     use Action as A;
     match action {

@@ -28,6 +28,7 @@ macro_rules! words {
     };
 }
 
+#[expect(clippy::too_many_lines, reason = "one line an enum")]
 #[tokio::test]
 async fn every_check_of_words_is_its_enum() {
     let mut base = Base::new().await;
