@@ -332,7 +332,7 @@ fn by_role(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
         | A::EscalationWithdraw
         | A::EscalationDecide
         | A::EscalationRevoke
-        | A::EscalationReview => takes_part(actor, resource),
+        | A::EscalationReview => takes_part(actor, action, resource),
         A::PriorityBudgetRead => reads(actor, resource),
         A::PriorityBudgetEdit => {
             let finance = actor.platform_roles.contains(&PlatformRole::Finance);
@@ -369,13 +369,14 @@ fn reads(actor: &Actor, resource: &Resource) -> Verdict {
 
 /// Whoever reads the team, asked for it, or has a seat at it. What each may do then is the case's own rule
 /// ([`crate::approval::Case`]), which names why not. Lists are cut to these.
-fn takes_part(actor: &Actor, resource: &Resource) -> Verdict {
+fn takes_part(actor: &Actor, action: Action, resource: &Resource) -> Verdict {
     match resource {
         Resource::Escalation { team, requester, seated } => {
             let knows = *seated || *requester == actor.id || actor.reads_team(*team);
             if knows { Verdict::Allowed } else { Verdict::Hidden }
         }
-        _ => Verdict::Allowed,
+        // A list shows each what they may know.
+        _ => open_or_forbidden(action == Action::EscalationRead),
     }
 }
 
