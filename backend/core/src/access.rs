@@ -363,7 +363,7 @@ fn reads(actor: &Actor, resource: &Resource) -> Verdict {
         Resource::Team(team) | Resource::Quota { team, .. } => open_or_forbidden(actor.reads_team(*team)),
         Resource::Job { team, .. } if actor.reads_team(*team) => Verdict::Allowed,
         Resource::Job { .. } => Verdict::Hidden,
-        Resource::Escalation { .. } => takes_part(actor, resource),
+        Resource::Escalation { .. } => takes_part(actor, Action::EscalationRead, resource),
     }
 }
 
