@@ -13,7 +13,11 @@ use reeve_store::schedule::tick::TickSession;
 async fn snapshot(base: &Base, at: DateTime<Utc>) -> Snapshot {
     let mut session = TickSession::open(&base.store).await.expect("opens");
     let tick = session.begin(at).await.expect("begins").expect("alone");
-    tick.loaded().snapshot.clone()
+    let snapshot = tick.loaded().snapshot.clone();
+    drop(tick);
+    // What is only dropped lets go of its lock when PostgreSQL has seen it go.
+    session.close().await;
+    snapshot
 }
 
 async fn reserve(base: &Base, world: &World, pool: PoolId, gpus: i32, hours: (i64, i64)) -> ReservationId {
