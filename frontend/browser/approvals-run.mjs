@@ -1,9 +1,19 @@
 // The story of a priority that is asked for, decided by two people, used and over again: by keyboard alone, each person
-// in a browser of their own. Made once for each language.
+// in a browser of their own. Made once for each language, on a server where nothing else happens: what leaves, leaves
+// because of it.
 import { prefer } from "./chromium.mjs";
 import { keyboardOf } from "./keys.mjs";
+import { startReceiver } from "./receiver.mjs";
 
 const SOON_MS = 60_000;
+const TEAM = "vision";
+/** What the story's job asks for. */
+const GPUS = 4;
+/** What the demo's policy lets every job run, and a little. */
+const MIN_RUNTIME_MS = 6_000;
+const STEPS = ["requested", "in_review", "step_approved", "approved", "activated", "expired"].map(
+  (step) => `escalation.${step}`,
+);
 const PASSWORD = "a-long-enough-word";
 
 export async function approvalsRun(browser, site, fail, locale) {
@@ -20,17 +30,25 @@ export async function approvalsRun(browser, site, fail, locale) {
     await keys.signIn(site.base, user, password);
     return { page, keys };
   };
+  const receiver = await startReceiver();
   try {
     const admin = await open(site.user, site.password);
-    const team = process.env.REEVE_TEAM ?? "vision";
-    const [member, lead] = await makePeople(admin.page, team, stamp);
+    const hook = { name: `story ${stamp}`, url: receiver.url, event_types: ["escalation.*"] };
+    const { secret } = await send(admin.page, "POST", "/webhooks", hook);
+    const [member, lead] = await makePeople(admin.page, TEAM, stamp);
     const asker = await open(member, PASSWORD);
-    const job = await submit(asker, team, `story-${stamp}`);
+    const ahead = await fill(admin.page, asker.page, stamp);
+    const job = await submit(asker, `story-${stamp}`);
+    await until(asker.page, `/jobs/${job}`, (one) => one.state === "queued" && one.reason);
     const asked = await ask(asker, fail, where);
+    const leader = await open(lead, PASSWORD);
 
-    await approveAs(await open(lead, PASSWORD), asked, fail, where, "the lead");
+    await approveAs(leader, asked, fail, where, "the lead");
     if ((await stateOf(admin.page, asked)) !== "in_review")
       fail(where, "one person's yes was enough for two steps");
+    const foretold = await leaversOf(admin.page, asked);
+    if (foretold.length !== GPUS)
+      fail(where, `the preview names ${foretold.length} jobs to leave, not ${GPUS}`);
     // Smaller: a minute instead of two hours.
     await approveAs(admin, asked, fail, where, "the platform's approver", "1");
     await until(asker.page, `/escalations/${asked}`, (one) => ["active", "expired"].includes(one.state));
@@ -38,20 +56,111 @@ export async function approvalsRun(browser, site, fail, locale) {
     await asker.page.goto(`${site.base}/jobs/${job}`);
     const started = await until(asker.page, `/jobs/${job}`, (one) => one.state === "running");
     const before = await processOf(asker.page, job);
-    if (started.escalation_id && started.raised_to !== "critical")
-      fail(where, `the job is raised to ${started.raised_to}`);
+    if (started.raised_to !== "critical") fail(where, `the job is raised to ${started.raised_to}`);
+    const waits = await send(asker.page, "GET", `/jobs/${ahead}`);
+    if (waits.state !== "queued") fail(where, `the job that was ahead in the line is ${waits.state}`);
+    await sameLeavers(admin.page, stamp, foretold, fail, where);
+
     await until(asker.page, `/escalations/${asked}`, (one) => one.state === "expired");
     const after = await until(asker.page, `/jobs/${job}`, (one) => !one.raised_to);
+    // Ticks go on for a while after it.
+    await asker.page.waitForTimeout(5_000);
     if (after.state !== "running") fail(where, `at the end of its priority the job is ${after.state}`);
     if ((await processOf(asker.page, job)) !== before)
       fail(where, "the job was restarted at the end of its priority");
+    await sameLeavers(admin.page, stamp, foretold, fail, where);
+    await stands(admin, site, asked, () => receiver.about(`escalation/${asked}`, secret), fail, where);
     await asker.keys.press("main .page-actions button.ant-btn-dangerous");
     await asker.page.locator("dialog[open]").waitFor();
     await asker.keys.press("dialog[open] button.ant-btn-primary");
     await until(asker.page, `/jobs/${job}`, (one) => ["cancelled", "leaving"].includes(one.state));
+    await empty(admin.page);
   } finally {
     for (const context of contexts) await context.close();
+    await receiver.stop();
   }
+}
+
+/** The other teams hold what is theirs, this one's eight GPUs are held by one job each, and one is ahead in the line. */
+async function fill(admin, asker, stamp) {
+  const held = [];
+  for (const team of ["speech", "search"]) {
+    held.push(await make(admin, { team, name: `${team}-${stamp}`, gpus: 8 }));
+  }
+  for (let number = 1; number <= 8; number += 1) {
+    held.push(await make(asker, { team: TEAM, name: `holder-${number}-${stamp}`, gpus: 1 }));
+  }
+  for (const job of held) await until(admin, `/jobs/${job}`, (one) => one.state === "running");
+  // Not before they ran as long as every job may.
+  await admin.waitForTimeout(MIN_RUNTIME_MS);
+  return make(asker, { team: TEAM, name: `ahead-${stamp}`, gpus: GPUS });
+}
+
+const make = async (page, job) =>
+  (await send(page, "POST", "/jobs", { kind: "training", command: ["sleep", "900"], ...job })).id;
+
+/** Cancels everything, for the next story. */
+async function empty(page) {
+  const there = async () =>
+    (await send(page, "GET", "/jobs?state=queued&state=starting&state=running&state=leaving&limit=200"))
+      .items;
+  for (const job of await there()) {
+    if (job.state !== "leaving") await send(page, "POST", `/jobs/${job.id}/cancel`, {});
+  }
+  for (let left = 100; (await there()).length; left -= 1) {
+    if (!left) throw new Error("cancelled jobs do not end");
+    await page.waitForTimeout(500);
+  }
+}
+
+/** Ids of the jobs that would have to leave. */
+async function leaversOf(page, escalation) {
+  const { what_if } = await send(page, "GET", `/escalations/${escalation}/preview`);
+  return what_if.evictions.items.map((one) => one.job.id).sort();
+}
+
+/** Exactly those left who were named. */
+async function sameLeavers(page, stamp, foretold, fail, where) {
+  const evicted = (await send(page, "GET", "/evictions?limit=200")).items;
+  const left = evicted
+    .filter((one) => one.job.name.endsWith(stamp))
+    .map((one) => one.job.id)
+    .sort();
+  if (JSON.stringify(left) !== JSON.stringify(foretold))
+    fail(where, `foretold to leave: ${foretold}; left: ${left}`);
+}
+
+/** Every step stands in the audit log, on the page as in the API, and was told to the receiver in right order and signed. */
+async function stands({ page, keys }, site, asked, told, fail, where) {
+  const want = STEPS.join(" ");
+  const log = await send(page, "GET", `/audit?subject_type=escalation&subject_id=${asked}&limit=50`);
+  const written = log.items
+    .sort((one, other) => one.position - other.position)
+    .filter((one) => STEPS.includes(one.action))
+    .map((one) => one.action)
+    .join(" ");
+  if (written !== want) fail(where, `the audit log says ${written}, not ${want}`);
+  await page.goto(`${site.base}/audit?subject_type=escalation&subject_id=${asked}`);
+  for (const action of STEPS) {
+    await page
+      .locator("main tbody td code", { hasText: action })
+      .first()
+      .waitFor({ timeout: SOON_MS })
+      .catch(() => fail(where, `the audit page does not show ${action}`));
+  }
+  await keys.press("main tbody a[href^='/audit/']");
+  await page.waitForURL(/\/audit\/\d+$/);
+
+  let heard = "";
+  for (const end = Date.now() + SOON_MS; heard !== want && Date.now() < end; ) {
+    heard = told()
+      .sort((one, other) => one.data.position - other.data.position)
+      .map((one) => one.data.action)
+      .filter((action) => STEPS.includes(action))
+      .join(" ");
+    await page.waitForTimeout(300);
+  }
+  if (heard !== want) fail(where, `the webhook receiver heard ${heard}, not ${want}`);
 }
 
 /** A member and a lead of the team, with a password that this test knows. */
@@ -67,14 +176,15 @@ async function makePeople(page, team, stamp) {
 }
 
 /** Submits by the form; the way to the job's page is its own. */
-async function submit({ page, keys }, team, name) {
+async function submit({ page, keys }, name) {
   await keys.key("c");
   await page.waitForURL("**/jobs/new");
   await keys.write("input#name", name);
   await keys.tabTo("input#team");
-  await keys.type(team);
+  await keys.type(TEAM);
   await page.locator(".ant-select-item-option").first().waitFor();
   await keys.key("Enter");
+  await keys.write("input#gpus", String(GPUS));
   await keys.write("textarea#command", "sleep 600");
   await keys.press("button[type=submit]");
   await page.waitForURL(/\/jobs\/[0-9a-f-]{36}/);

@@ -1,4 +1,5 @@
 // Real Chromium against a running server: BASE_URL, REEVE_USER, REEVE_PASSWORD. REEVE_TEAM = a team to submit in.
+// QUIET_URL, QUIET_PASSWORD: another, where nothing happens (`reeve demo --no-workload`), for what must not be disturbed.
 // Every route × theme × language has no axe violation; nothing is asked of another host; filters survive a reload;
 // pages change without a reload, also over a lost connection; what is made in a form is there; a job is submitted, and why it waits is read, by
 // keyboard alone. Exits 1 when anything fails.
@@ -18,7 +19,7 @@ import { timelineRun } from "./timeline-run.mjs";
 import { whatIfRun } from "./what-if-run.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const { BASE_URL, REEVE_USER = "lin", REEVE_PASSWORD = "reeve" } = process.env;
+const { BASE_URL, REEVE_USER = "lin", REEVE_PASSWORD = "reeve", QUIET_URL, QUIET_PASSWORD } = process.env;
 if (!BASE_URL) {
   console.error("BASE_URL is missing: the address of a running server");
   process.exit(2);
@@ -170,7 +171,9 @@ try {
     identity: () => signedIn(identityRun),
     administration: () => signedIn(adminRun),
     "approvals by keyboard": async () => {
-      for (const locale of ["en", "zh-CN"]) await approvalsRun(browser, site, fail, locale);
+      if (!QUIET_URL) throw new Error("QUIET_URL is missing: the address of `reeve demo --no-workload`");
+      const quiet = { base: QUIET_URL, user: "admin", password: QUIET_PASSWORD };
+      for (const locale of ["en", "zh-CN"]) await approvalsRun(browser, quiet, fail, locale);
     },
     "keyboard only": async () => {
       const context = await browser.newContext({ viewport: { width: 1360, height: 900 } });

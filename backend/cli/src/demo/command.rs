@@ -35,6 +35,9 @@ pub(crate) struct DemoArgs {
     /// Stop by itself after so many seconds
     #[arg(long, value_name = "SECS")]
     duration: Option<u64>,
+    /// Submit nothing: the pool stands idle, for trying things by hand
+    #[arg(long)]
+    no_workload: bool,
 }
 
 pub(crate) async fn run(settings: &Settings, args: DemoArgs) -> anyhow::Result<()> {
@@ -124,7 +127,7 @@ async fn with_server(
     }
     let mut agents = agents::start(folder, &admin).await?;
     let outcome = tokio::select! {
-        outcome = live(folder, url, logins, &admin, &mut agents) => outcome,
+        outcome = live(folder, url, logins, &admin, &mut agents, args) => outcome,
         () = ended(args.duration, server) => Ok(()),
         () = told.cancelled() => Ok(()),
     };
@@ -143,10 +146,9 @@ async fn live(
     logins: &[logins::Login],
     admin: &Client,
     agents: &mut [Child],
+    args: &DemoArgs,
 ) -> anyhow::Result<()> {
     agents::await_ready(admin, agents, folder).await?;
-    let clients = drive::sign_all_in(folder, url, logins).await?;
-    let workload = Workload::read()?;
     println!("\nConsole   {url}\n{}", logins::table(logins));
     println!(
         "Logins are kept in {}. Ctrl-C stops the demo; the next start goes on from here.\n",
@@ -154,9 +156,24 @@ async fn live(
     );
     let begin = Instant::now();
     tokio::select! {
-        outcome = drive::run(&workload, &clients, begin) => outcome,
+        outcome = submit(folder, url, logins, begin, args) => outcome,
         () = watch::run(admin, begin) => Ok(()),
     }
+}
+
+/// The workload, over and over; nothing where none is wanted.
+async fn submit(
+    folder: &Folder,
+    url: &str,
+    logins: &[logins::Login],
+    begin: Instant,
+    args: &DemoArgs,
+) -> anyhow::Result<()> {
+    if args.no_workload {
+        return std::future::pending().await;
+    }
+    let clients = drive::sign_all_in(folder, url, logins).await?;
+    drive::run(&Workload::read()?, &clients, begin).await
 }
 
 /// Until the time is over or the server has ended by itself.
