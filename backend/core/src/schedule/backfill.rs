@@ -8,9 +8,11 @@
 use super::calendar;
 use super::cover::{Cover, covers};
 use super::fit::Budget;
+use super::ledger::Short;
 use super::plan::PlannedStart;
 use super::problem::Hold;
 use super::reserve::{self, Reserved};
+use super::space::Count;
 use super::state::State;
 use super::timeline::Timeline;
 use crate::policy::Backfill;
@@ -184,6 +186,15 @@ impl Backlog {
         self.version += 1;
     }
 
+    /// Whether one more member of a growing job would use up the quota, or the queue's limit, with which a planned start
+    /// waits: the next plan would keep nothing for that one.
+    pub(super) fn is_spoilt_by_one_more(&self, state: &mut State<'_, '_>, job: usize, pool: usize) -> bool {
+        let mut kept = self.kept.iter().filter(|kept| kept.pool == pool).peekable();
+        kept.peek().is_some()
+            && state
+                .with_one_more(job, pool, |state| kept.any(|kept| !is_worth_keeping(state, kept.job, pool)))
+    }
+
     /// All that is kept.
     pub(super) fn holds(&self) -> impl Iterator<Item = &Hold> {
         let reserved = self.reserved.iter().flat_map(|reserved| &reserved.holds);
@@ -206,6 +217,16 @@ impl Backlog {
         });
         planned.collect()
     }
+}
+
+/// Whether the job waits for others' work to end. A team at its own cap, or a queue at its limit, waits for itself: nobody
+/// is kept out for it.
+pub(super) fn is_worth_keeping(state: &State<'_, '_>, job: usize, pool: usize) -> bool {
+    let row = &state.problem.jobs[job];
+    let never = row.base_inside_only && !state.never_fits(job, pool, row.base_milli);
+    !never
+        && state.queue_limit(job, Count::Both).is_none()
+        && !matches!(state.quota_later(job, pool, row.base_milli), Err(Short::Cap { .. }))
 }
 
 /// The nodes on which a starving gang is likeliest to find room: those with the most free GPUs, except `kept` ones. All

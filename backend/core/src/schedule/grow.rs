@@ -20,14 +20,14 @@ const GROW_STEPS: u64 = 200_000;
 type Turn = (Reverse<i32>, Share, DateTime<Utc>, JobId, usize);
 
 /// Adds members one by one. `contended[pool]`: a pending job waits for space there. What is kept for planned starts
-/// stays free.
+/// stays free, and so does the quota that they wait with.
 pub(super) fn grow(state: &mut State<'_, '_>, contended: &[bool], waiting: &[usize], backlog: &Backlog) {
     state.space.hide(state.problem, backlog.holds(), backlog.covers().map(|cover| &cover.hold));
-    grow_all(state, contended, waiting);
+    grow_all(state, contended, waiting, backlog);
     state.space.show(state.problem);
 }
 
-fn grow_all(state: &mut State<'_, '_>, contended: &[bool], waiting: &[usize]) {
+fn grow_all(state: &mut State<'_, '_>, contended: &[bool], waiting: &[usize], backlog: &Backlog) {
     let claims = Claims::new(state, waiting);
     let mut budget = Budget::new(GROW_STEPS);
     let growing = (0..state.jobs.len()).filter(|&job| may_grow(state, job, contended));
@@ -41,7 +41,7 @@ fn grow_all(state: &mut State<'_, '_>, contended: &[bool], waiting: &[usize]) {
             continue;
         }
         let Some(pool) = state.jobs[job].pool else { continue };
-        if let Some(hold) = one_more(state, &claims, job, pool, &mut budget) {
+        if let Some(hold) = one_more(state, &claims, backlog, job, pool, &mut budget) {
             state.start(job, pool, vec![hold]);
             growing.push(Reverse(turn(state, job)));
         }
@@ -69,23 +69,24 @@ fn turn(state: &State<'_, '_>, job: usize) -> Turn {
 fn one_more(
     state: &mut State<'_, '_>,
     claims: &Claims,
+    backlog: &Backlog,
     job: usize,
     pool: usize,
     budget: &mut Budget,
 ) -> Option<Hold> {
     let problem = state.problem;
     let row = &problem.jobs[job];
-    let sim = &state.jobs[job];
-    let full = sim.members.len() >= row.job.max_replicas as usize;
+    let members = &state.jobs[job].members;
+    let full = members.len() >= row.job.max_replicas as usize;
+    let home = members.first()?.hold.node;
     let never = row.surplus_never_evicted && !state.never_fits(job, pool, row.member_milli);
     if full || never || !state.queue_lets_grow(job) || state.quota(job, pool, row.member_milli).is_err() {
         return None;
     }
-    if claims.would_take_back(state, job, pool) {
+    if claims.would_take_back(state, job, pool) || backlog.is_spoilt_by_one_more(state, job, pool) {
         return None;
     }
     let class = &problem.classes[row.class];
-    let home = sim.members.first()?.hold.node;
     let Some(level) = &class.require else {
         state.space.open.settle(problem);
         let open = &state.space.open;

@@ -3,11 +3,10 @@
 //! Of several acceptable pools: idle before eviction, inside guarantee before loan, then the job's own
 //! order (rule 5.1). This module does not say who is next.
 
-use super::backfill::Backlog;
+use super::backfill::{Backlog, is_worth_keeping};
 use super::draft::Draft;
 use super::fit::{self, Among, Budget, OutOfBudget};
 use super::herd::Herds;
-use super::ledger::Short;
 use super::nominate;
 use super::problem::{Hold, Problem};
 use super::rights::{self, Evictor};
@@ -194,8 +193,7 @@ impl Desk {
             first.map(|at| (at - state.problem.now).num_seconds()).filter(|&secs| secs > 0);
     }
 
-    /// The first who wait for others' work to end get planned starts. A team at its own cap waits for itself: nobody
-    /// is kept out for it.
+    /// The first who wait for others' work to end get planned starts.
     fn plan_ahead(&mut self, state: &State<'_, '_>, job: usize) {
         if state.queue_limit(job, Count::Both).is_some() {
             return;
@@ -205,12 +203,8 @@ impl Desk {
             self.backlog.expect(job, ExpectedStart::Leaving { at });
             return;
         }
-        let row = &state.problem.jobs[job];
-        let has_quota = |&pool: &usize| {
-            let never = row.base_inside_only && !state.never_fits(job, pool, row.base_milli);
-            !never && !matches!(state.quota_later(job, pool, row.base_milli), Err(Short::Cap { .. }))
-        };
-        if let Some(pool) = pools_in_order(state, job).into_iter().find(has_quota) {
+        let is_worth = |&pool: &usize| is_worth_keeping(state, job, pool);
+        if let Some(pool) = pools_in_order(state, job).into_iter().find(is_worth) {
             self.backlog.plan(state, job, pool);
         }
     }

@@ -187,6 +187,15 @@ impl<'p, 'a> State<'p, 'a> {
         }
     }
 
+    /// Looks at how things would stand with one more member of a job, wherever it lies; nothing stays changed.
+    pub(super) fn with_one_more<T>(&mut self, job: usize, pool: usize, look: impl FnOnce(&Self) -> T) -> T {
+        let milli = self.problem.jobs[job].member_milli;
+        self.charge(job, pool, milli, Count::Both);
+        let seen = look(self);
+        self.charge(job, pool, -milli, Count::Both);
+        seen
+    }
+
     fn note_above(&mut self, pool: usize, team: usize) {
         for node in self.tree.path(team) {
             if self.later[pool].used[node] > self.limits[pool].guaranteed[node] {
