@@ -30,3 +30,4 @@ mod server_time;
 mod shim;
 mod simulate;
 mod state_dir;
+mod telemetry;

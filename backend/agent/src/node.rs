@@ -5,6 +5,7 @@
 
 use crate::boot_time::{BootTime, boot_id};
 use crate::files::{self, Durability};
+use crate::gpus::Held;
 use crate::lease::Lease;
 use crate::link::{Heard, Saying};
 use crate::logs::LogBoard;
@@ -13,6 +14,7 @@ use crate::record::Record;
 use crate::runner::{Runner, member_folder};
 use crate::server_time::ServerTime;
 use crate::state_dir::{StateDir, key_of};
+use crate::telemetry::Occupancy;
 use reeve_core::clock::SharedClock;
 use reeve_wire::desired::{Desired, DesiredMember, Order};
 use reeve_wire::report::{MemberKey, Reported};
@@ -38,6 +40,8 @@ pub(crate) struct Parts {
     pub(crate) saying: watch::Sender<Saying>,
     /// Tells the link that the lease has run out.
     pub(crate) start_over: Arc<Notify>,
+    /// Says who runs on which GPU.
+    pub(crate) occupancy: Occupancy,
 }
 
 pub(crate) struct Node {
@@ -353,12 +357,28 @@ impl Node {
     }
 
     fn say(&self) {
+        self.parts.occupancy.set(self.held());
         let saying = self.all_there_is();
         self.parts.saying.send_if_modified(|said| {
             let news = *said != saying;
             *said = saying;
             news
         });
+    }
+
+    fn held(&self) -> BTreeMap<u32, Held> {
+        let mut held: BTreeMap<u32, Held> = BTreeMap::new();
+        for (key, record) in self.records.iter().filter(|(_, record)| record.is_live()) {
+            for &index in &record.gpu_indices {
+                let on = held.entry(index).or_default();
+                on.members.push(key.clone());
+                // Of several shares, as busy as all of them.
+                if let Some(permille) = record.simulated_permille {
+                    on.simulated_permille = Some((on.simulated_permille.unwrap_or(0) + permille).min(1_000));
+                }
+            }
+        }
+        held
     }
 
     fn all_there_is(&self) -> Saying {

@@ -18,6 +18,11 @@ pub(crate) struct Record {
     pub(crate) checkpoint_signal: String,
     pub(crate) time_limit_secs: Option<i64>,
     #[serde(default)]
+    pub(crate) gpu_indices: Vec<u32>,
+    /// How busy it wants simulated GPUs to look.
+    #[serde(default)]
+    pub(crate) simulated_permille: Option<u32>,
+    #[serde(default)]
     pub(crate) pid: Option<i32>,
     #[serde(default)]
     pub(crate) started: Option<BootTime>,
@@ -78,6 +83,12 @@ impl Record {
             checkpoint: spec.checkpoint,
             checkpoint_signal: spec.checkpoint_signal.clone(),
             time_limit_secs: spec.time_limit_secs,
+            gpu_indices: spec.gpu_indices.clone(),
+            simulated_permille: spec
+                .env
+                .get("REEVE_SIMULATED_USE")
+                .and_then(|text| text.parse().ok())
+                .map(|permille: u32| permille.min(1_000)),
             pid: None,
             started: None,
             started_at: None,

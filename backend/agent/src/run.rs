@@ -13,6 +13,7 @@ use crate::node::{Ended, Node, Parts};
 use crate::runner::Runner;
 use crate::server::{NodeServer, Server, ServerError};
 use crate::state_dir::{Identity, StateDir};
+use crate::telemetry::{self, Occupancy};
 use anyhow::{Context, bail};
 use reeve_core::clock::SharedClock;
 use reeve_wire::join::{Inventory, Join};
@@ -81,6 +82,8 @@ async fn run_inside(
     let (heard_in, mut heard) = mpsc::channel(16);
     let (inventory_in, inventory) = watch::channel(inventory);
     let start_over = Arc::new(Notify::new());
+    let occupancy = Occupancy::default();
+    let gpus: Arc<dyn GpuSource> = Arc::from(options.gpus);
     let parts = Parts {
         state: state.clone(),
         runner: (options.runner)(&state, identity.node_id),
@@ -89,6 +92,7 @@ async fn run_inside(
         tick: options.tick,
         saying: saying_in,
         start_over: start_over.clone(),
+        occupancy: occupancy.clone(),
     };
     let mut node = Node::new(parts, &clock);
     node.adopt()?;
@@ -104,9 +108,10 @@ async fn run_inside(
     };
     let mut tasks = JoinSet::new();
     tasks.spawn(link_task(link).in_current_span());
-    tasks.spawn(upload_task(logs.clone(), server).in_current_span());
-    tasks.spawn(keep_clean(state.members(), options.keep, clock).in_current_span());
-    tasks.spawn(watch_gpus(options.gpus, inventory_in).in_current_span());
+    tasks.spawn(upload_task(logs.clone(), server.clone()).in_current_span());
+    tasks.spawn(keep_clean(state.members(), options.keep, clock.clone()).in_current_span());
+    tasks.spawn(watch_gpus(Arc::clone(&gpus), inventory_in).in_current_span());
+    tasks.spawn(telemetry::run(gpus, occupancy, server, clock).in_current_span());
     let ended = node.run(&mut heard, leave, options.stop_jobs_on_exit).await;
     if ended == Ended::Emptied {
         say_last_words(&mut node, &mut heard, &logs).await;
@@ -187,7 +192,7 @@ async fn identity(
 }
 
 /// Looks at the GPUs now and then; a change makes the node register again.
-async fn watch_gpus(gpus: Box<dyn GpuSource>, inventory: watch::Sender<Inventory>) {
+async fn watch_gpus(gpus: Arc<dyn GpuSource>, inventory: watch::Sender<Inventory>) {
     loop {
         tokio::time::sleep(GPU_PERIOD).await;
         match gpus.discover() {

@@ -7,6 +7,7 @@ use reeve_wire::desired::Desired;
 use reeve_wire::heartbeat::MAX_POLL_SECS;
 use reeve_wire::join::{Join, Joined, Register, Registered};
 use reeve_wire::report::{LogStored, MemberKey, Report, Reported};
+use reeve_wire::samples::{Samples, SamplesKept};
 use reqwest::{Client, RequestBuilder, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -115,6 +116,10 @@ impl NodeServer {
 
     pub(crate) async fn report(&self, report: &Report) -> Result<Reported, ServerError> {
         self.send(self.server.client.post(self.server.path("report")).json(report)).await
+    }
+
+    pub(crate) async fn samples(&self, samples: &Samples) -> Result<SamplesKept, ServerError> {
+        self.send(self.server.client.post(self.server.path("samples")).json(samples)).await
     }
 
     pub(crate) async fn put_log(

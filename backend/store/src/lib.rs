@@ -15,6 +15,7 @@ pub mod event;
 pub mod evictions;
 pub mod feed;
 pub mod gauges;
+pub mod gpu_use;
 pub mod idempotency;
 pub mod jobs;
 pub mod join_tokens;

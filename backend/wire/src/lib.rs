@@ -8,6 +8,7 @@ pub mod desired;
 pub mod heartbeat;
 pub mod join;
 pub mod report;
+pub mod samples;
 
 /// The protocol's version. An agent says its own at join and registration; the server refuses what it cannot
 /// speak, naming both.

@@ -8,4 +8,4 @@ mod source;
 
 pub(crate) use nvml::NvmlGpus;
 pub(crate) use simulated::SimulatedGpus;
-pub(crate) use source::{GpuSource, GpuSpec};
+pub(crate) use source::{GpuSource, GpuSpec, GpuUse, Held};

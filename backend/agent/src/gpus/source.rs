@@ -1,12 +1,37 @@
 //! What the agent asks of a source of GPUs, and the option that chooses one.
 
 use super::{NvmlGpus, SimulatedGpus};
+use chrono::{DateTime, Utc};
 use reeve_wire::join::GpuInfo;
+use reeve_wire::report::MemberKey;
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 pub(crate) trait GpuSource: Send + Sync {
     /// Every GPU of the node, in the order of its index.
     fn discover(&self) -> anyhow::Result<Vec<GpuInfo>>;
+
+    /// How each is used now. A device that does not tell is left out; `held` says who runs on which.
+    fn sample(&self, held: &BTreeMap<u32, Held>, now: DateTime<Utc>) -> anyhow::Result<Vec<GpuUse>>;
+}
+
+/// Who runs on a GPU.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) members: Vec<MemberKey>,
+    /// How busy the job says that a simulated GPU should look, in thousandths.
+    pub(crate) simulated_permille: Option<u32>,
+}
+
+/// One GPU's use.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct GpuUse {
+    pub(crate) index: u32,
+    pub(crate) compute_permille: Option<u32>,
+    pub(crate) memory_used_mib: Option<i64>,
+    pub(crate) power_milliwatts: Option<i64>,
+    pub(crate) temperature_celsius: Option<i32>,
+    pub(crate) pcie_kib_per_s: Option<i64>,
 }
 
 /// A node without GPUs.
@@ -15,6 +40,10 @@ pub(crate) struct NoGpus;
 
 impl GpuSource for NoGpus {
     fn discover(&self) -> anyhow::Result<Vec<GpuInfo>> {
+        Ok(Vec::new())
+    }
+
+    fn sample(&self, _: &BTreeMap<u32, Held>, _: DateTime<Utc>) -> anyhow::Result<Vec<GpuUse>> {
         Ok(Vec::new())
     }
 }

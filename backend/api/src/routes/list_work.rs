@@ -36,6 +36,7 @@ fn node_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(nodes::cordon::cordon))
         .routes(routes!(nodes::uncordon::uncordon))
         .routes(routes!(nodes::drain::drain))
+        .routes(routes!(nodes::used::used))
         .routes(routes!(join_tokens::list::list, join_tokens::create::create))
         .routes(routes!(join_tokens::revoke::revoke))
 }
@@ -101,6 +102,7 @@ fn job_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(jobs::explain::explain))
         .routes(routes!(jobs::rules::rules))
         .routes(routes!(jobs::runs::runs))
+        .routes(routes!(jobs::used::used))
         .routes(routes!(runs::list::list))
         .routes(routes!(planned_starts::list::list))
         .routes(routes!(jobs::events::events))
@@ -113,5 +115,6 @@ fn agent_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(agent::join::join))
         .routes(routes!(agent::register::register))
         .routes(routes!(agent::report::report))
+        .routes(routes!(agent::samples::samples))
         .routes(routes!(agent::logs::put))
 }

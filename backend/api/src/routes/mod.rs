@@ -35,6 +35,7 @@ mod sentence_view;
 pub(crate) mod sessions;
 mod teams;
 mod time_ahead;
+mod time_past;
 mod tokens;
 mod users;
 mod webhooks;

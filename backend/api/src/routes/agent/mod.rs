@@ -9,3 +9,4 @@ pub(crate) mod join;
 pub(crate) mod logs;
 pub(crate) mod register;
 pub(crate) mod report;
+pub(crate) mod samples;

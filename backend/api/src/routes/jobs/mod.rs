@@ -25,4 +25,5 @@ pub(crate) mod runs;
 pub(crate) mod runs_view;
 pub(crate) mod show;
 pub(crate) mod submit;
+pub(crate) mod used;
 pub(crate) mod view;

@@ -8,4 +8,5 @@ pub(crate) mod remove;
 pub(crate) mod set_state;
 pub(crate) mod show;
 pub(crate) mod uncordon;
-pub(crate) mod view;
+pub(crate) mod used;
+mod view;

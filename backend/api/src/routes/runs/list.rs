@@ -1,10 +1,10 @@
 //! `GET /runs`.
 
-use super::span::span;
 use super::view::{TimelineRun, views};
 use crate::app::AppState;
 use crate::extract::{Caller, LONG_LIMIT, List, LongListParams, PageView};
 use crate::problem::{Code, Problem, Result};
+use crate::routes::time_past::span;
 use axum::extract::State;
 use axum::response::Response;
 use reeve_core::access::{Action, Resource};

@@ -1,4 +1,4 @@
-//! The span of time that a list asks for: bounded, so that no question reads the whole past.
+//! The span of time that is asked for: bounded, so that no question reads the whole past.
 
 use crate::problem::{Code, Problem, Result};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -27,6 +27,15 @@ pub(super) fn span(
         return Err(wrong("from", "span_too_long", remedy).param("most_secs", LONGEST.num_seconds()));
     }
     Ok((from, to))
+}
+
+/// Most points of a picture: more than a screen shows apart.
+const MOST_POINTS: i64 = 500;
+
+/// The length of a picture's points: as many steps as keep it within bounds.
+pub(super) fn bucket_secs(from: DateTime<Utc>, to: DateTime<Utc>, step_secs: i64) -> i64 {
+    let steps = ((to - from).num_seconds() + step_secs - 1) / step_secs;
+    step_secs * ((steps + MOST_POINTS - 1) / MOST_POINTS).max(1)
 }
 
 fn moment(name: &str, text: Option<&str>) -> Result<Option<DateTime<Utc>>> {
@@ -59,6 +68,15 @@ mod tests {
         assert_eq!(span(None, None, now).expect("a span"), (at("2026-11-29T12:00:00Z"), now));
         let to = Some("2026-11-01T00:00:00+08:00");
         assert_eq!(span(None, to, now).expect("a span").0, at("2026-10-30T16:00:00Z"));
+    }
+
+    #[test]
+    fn points_are_whole_steps_and_not_too_many() {
+        let (from, day) = (at("2026-11-30T00:00:00Z"), at("2026-12-01T00:00:00Z"));
+        assert_eq!(bucket_secs(from, at("2026-11-30T00:10:30Z"), 60), 60);
+        assert_eq!(bucket_secs(from, day, 60), 180);
+        assert_eq!(bucket_secs(from, day, 3_600), 3_600);
+        assert_eq!(bucket_secs(from, at("2026-12-31T00:00:00Z"), 3_600), 7_200);
     }
 
     #[test]

@@ -1,0 +1,119 @@
+//! `GET /jobs/{id}/use`.
+
+use super::load::load;
+use crate::app::AppState;
+use crate::extract::{Caller, Params};
+use crate::problem::Result;
+use crate::routes::time_past::{bucket_secs, span};
+use axum::Json;
+use axum::extract::{Path, State};
+use chrono::{DateTime, Utc};
+use reeve_core::access::Action;
+use reeve_core::idle::IdleRule;
+use reeve_store::gpu_use::read::{self, JobPoint};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UseQuery {
+    /// Left out = 24 hours before `to`; a span of at most 31 days.
+    #[param(value_type = Option<DateTime<Utc>>)]
+    from: Option<String>,
+    /// Left out = now.
+    #[param(value_type = Option<DateTime<Utc>>)]
+    to: Option<String>,
+}
+
+/// How a job's GPUs were used. Shares of compute are thousandths; memory and power are one GPU's.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct JobUseView {
+    from: DateTime<Utc>,
+    to: DateTime<Utc>,
+    /// The length of a point.
+    bucket_secs: i64,
+    /// What each member asked for.
+    gpus_asked: i32,
+    gpu_memory_mib_asked: Option<i64>,
+    figures: UseFigures,
+    points: Vec<JobUsePoint>,
+}
+
+/// Of the minutes in which samples came, weighed alike; absent when none told it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UseFigures {
+    minutes: i64,
+    first_at: Option<DateTime<Utc>>,
+    last_at: Option<DateTime<Utc>>,
+    /// The last minute in which any of the job's GPUs computed, as its kind's idle rule counts it.
+    last_busy_at: Option<DateTime<Utc>>,
+    busy_above_permille: u32,
+    compute_permille_p50: Option<i64>,
+    compute_permille_p95: Option<i64>,
+    compute_permille_max: Option<i64>,
+    memory_used_mib_p50: Option<i64>,
+    memory_used_mib_p95: Option<i64>,
+    memory_used_mib_max: Option<i64>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct JobUsePoint {
+    at: DateTime<Utc>,
+    samples: i64,
+    compute_permille_mean: Option<i64>,
+    compute_permille_max: i64,
+    memory_used_mib_max: i64,
+    power_milliwatts_mean: i64,
+}
+
+/// A job's use over time, at most about 500 points, with its figures over the span. A stretch without points is one without
+/// samples: nothing is known of it.
+#[utoipa::path(get, path = "/api/v1/jobs/{id}/use", operation_id = "show_job_use", tag = "jobs", params(("id" = String, Path), UseQuery),
+    responses((status = 200, body = JobUseView), (status = 404, description = "no such job")))]
+pub(crate) async fn used(
+    State(app): State<AppState>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Params(query): Params<UseQuery>,
+) -> Result<Json<JobUseView>> {
+    let job = load(&app, &caller, &id, Action::JobRead).await?;
+    let (from, to) = span(query.from.as_deref(), query.to.as_deref(), app.clock.now())?;
+    let bucket = bucket_secs(from, to, 60);
+    let busy_above_permille = IdleRule::default_for(job.kind()?).busy_above_permille;
+    let threshold = i16::try_from(busy_above_permille).unwrap_or(i16::MAX);
+    let figures = read::job_use(&app.store, job.job_id(), from, to, threshold).await?;
+    let points = read::job_points(&app.store, job.job_id(), from, to, bucket).await?;
+    Ok(Json(JobUseView {
+        from,
+        to,
+        bucket_secs: bucket,
+        gpus_asked: job.gpus,
+        gpu_memory_mib_asked: job.gpu_memory_mib,
+        figures: UseFigures {
+            minutes: figures.minutes,
+            first_at: figures.first_at,
+            last_at: figures.last_at,
+            last_busy_at: figures.last_busy_at,
+            busy_above_permille,
+            compute_permille_p50: figures.compute_permille_p50,
+            compute_permille_p95: figures.compute_permille_p95,
+            compute_permille_max: figures.compute_permille_max,
+            memory_used_mib_p50: figures.memory_used_mib_p50,
+            memory_used_mib_p95: figures.memory_used_mib_p95,
+            memory_used_mib_max: figures.memory_used_mib_max,
+        },
+        points: points.into_iter().map(point).collect(),
+    }))
+}
+
+fn point(row: JobPoint) -> JobUsePoint {
+    JobUsePoint {
+        at: row.at,
+        samples: row.samples,
+        compute_permille_mean: row.compute_permille_mean,
+        compute_permille_max: row.compute_permille_max,
+        memory_used_mib_max: row.memory_used_mib_max,
+        power_milliwatts_mean: row.power_milliwatts_mean,
+    }
+}
