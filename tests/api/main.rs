@@ -7,6 +7,7 @@ mod approvals_in_force;
 mod audit;
 mod calendar;
 mod gather;
+mod gpu_use;
 mod history;
 mod idempotency;
 mod identity;

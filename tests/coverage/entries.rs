@@ -241,7 +241,7 @@ async fn pool(app: &TestApp, id: &str) -> Option<Entry> {
             let policy = app.admin().get("/policy").await;
             by_admin().body(policy.ok()["document"].clone()).tag(policy.header("etag"))
         }
-        "show_node" => everybody().at("node", NODE),
+        "show_node" | "show_node_use" => everybody().at("node", NODE),
         "edit_node" => {
             by_admin().at("node", NODE).body(json!({"labels": {"x": fresh()}})).tag(tag(app, NODE).await)
         }
@@ -320,8 +320,8 @@ async fn jobs(app: &TestApp, id: &str) -> Option<Entry> {
         "submit_job_batch" => {
             Entry::new(not("b-member", 403), member()).body(json!({"jobs": [job("team-a", json!({}))]}))
         }
-        "show_job" | "explain_job" | "show_job_rules" | "list_job_runs" | "list_job_evictions"
-        | "list_job_events" | "read_job_logs" => {
+        "show_job" | "show_job_use" | "explain_job" | "show_job_rules" | "list_job_runs"
+        | "list_job_evictions" | "list_job_events" | "read_job_logs" => {
             Entry::new(not("b-member", 404), app.user("a-viewer")).at("id", submitted(app).await)
         }
         "cancel_job" | "hold_job" | "release_job" => {
@@ -349,6 +349,9 @@ async fn agents(app: &TestApp, id: &str) -> Option<Entry> {
             .body(json!({"instance_id": NODE_INSTANCE, "inventory": inventory(NODE, 8), "sent_at": now})),
         "agent_report" => node().body(serde_json::to_value(app.node.next_report()).expect("JSON")).quiet(),
         "agent_desired" => node(),
+        "agent_samples" => {
+            node().body(json!({"samples": [{"at": now, "index": 0, "compute_permille": 500}]})).quiet()
+        }
         "agent_put_logs" => {
             let (id, run) = running(app).await;
             node()

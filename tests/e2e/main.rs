@@ -5,6 +5,7 @@
 mod bad_commands_and_tokens;
 mod demo_lends_and_takes_back;
 mod escalation_ends_and_the_process_runs_on;
+mod gpu_use_arrives;
 mod policy_as_code;
 mod site;
 mod story_borrow_and_give_back;

@@ -93,7 +93,16 @@ impl Site {
 pub(crate) fn agent_command(server: &str, node: &str, state: &Path, join_token: &Path) -> Command {
     let mut agent = Command::new(binary("reeve-agent"));
     agent.args(["run", "--server", server, "--node", node, "--gpus", "simulated:8xA100-80G"]);
-    agent.args(["--cpu", "64", "--memory-mib", "262144", "--stop-jobs-on-exit", "--state-dir"]);
+    agent.args([
+        "--cpu",
+        "64",
+        "--memory-mib",
+        "262144",
+        "--sample-secs",
+        "1",
+        "--stop-jobs-on-exit",
+        "--state-dir",
+    ]);
     agent.arg(state).arg("--join-token-file").arg(join_token);
     agent
 }

@@ -1,10 +1,12 @@
 //! A node whose agent is played by the test, through the agents' own protocol.
 
 use crate::client::Client;
+use chrono::{DateTime, Utc};
 use reeve_core::clock::{Clock, MockClock};
 use reeve_core::job::MemberState;
 use reeve_wire::desired::{Desired, DesiredMember, Order};
 use reeve_wire::report::{MemberEnd, MemberKey, MemberReport, Report, Reported};
+use reeve_wire::samples::{GpuSample, Samples, SamplesKept};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use uuid::Uuid;
@@ -102,6 +104,37 @@ impl SimNode {
             end.asked = true;
         };
         self.end_where(|key| stopping.contains(key), killed, false).await;
+    }
+
+    /// Tells how GPUs are used: index, moment, thousandths of compute, and who is on it.
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub async fn tell_use(&self, looks: &[(u32, DateTime<Utc>, u32)], on: &[MemberKey]) -> SamplesKept {
+        let samples = looks.iter().map(|&(index, at, compute)| GpuSample {
+            at,
+            index,
+            compute_permille: Some(compute),
+            memory_used_mib: Some(40_960),
+            power_milliwatts: Some(300_000),
+            temperature_celsius: Some(61),
+            pcie_kib_per_s: None,
+            members: on.to_vec(),
+        });
+        let body = serde_json::to_value(Samples { samples: samples.collect() }).expect("JSON");
+        let kept = self.client.post("/agent/v1/samples", body).await.ok();
+        serde_json::from_value(kept).expect("an answer")
+    }
+
+    /// The members of a job that it runs, and their GPUs.
+    ///
+    /// # Panics
+    /// When it is refused.
+    pub async fn members_of(&self, job: &str) -> Vec<(MemberKey, Vec<u32>)> {
+        let job: Uuid = job.parse().expect("a job's id");
+        let desired = self.desired().await;
+        let of_job = desired.members.iter().filter(|member| member.job_id == job);
+        of_job.map(|member| (key(member), member.spec.gpu_indices.clone())).collect()
     }
 
     async fn end_where(

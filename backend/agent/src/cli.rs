@@ -15,6 +15,7 @@ use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand};
 use nix::unistd::{Uid, User};
 use reeve_core::clock::{SharedClock, SystemClock};
+use reeve_wire::samples::SAMPLE_EVERY_SECS;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -69,6 +70,10 @@ struct ServerArgs {
     /// Days for which logs of ended jobs stay on this machine
     #[arg(long, default_value_t = 7, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(0..=3650))]
     keep_days: u32,
+    /// Seconds between two looks at how the GPUs are used; the server expects one each 15 at least
+    #[arg(long, default_value_t = SAMPLE_EVERY_SECS, value_name = "SECS",
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(SAMPLE_EVERY_SECS)))]
+    sample_secs: u32,
 }
 
 #[derive(Debug, Args)]
@@ -247,6 +252,7 @@ async fn run_node(args: RunArgs, leave: CancellationToken) -> anyhow::Result<()>
         log_bytes_per_sec: args.log_rate_mib * 1024 * 1024,
         keep: days(args.server.keep_days),
         stagger: Duration::ZERO,
+        sample_every: Duration::from_secs(args.server.sample_secs.into()),
     };
     run::run(options, clock(), leave).await
 }
@@ -263,6 +269,7 @@ async fn run_fleet(args: SimulateArgs, leave: CancellationToken) -> anyhow::Resu
         time_scale: args.time_scale,
         stop_jobs_on_exit: args.server.stop_jobs_on_exit,
         keep: days(args.server.keep_days),
+        sample_every: Duration::from_secs(args.server.sample_secs.into()),
     };
     simulate::run(fleet, clock(), leave).await
 }

@@ -15,6 +15,7 @@ use crate::runner::{Runner, member_folder};
 use crate::server_time::ServerTime;
 use crate::state_dir::{StateDir, key_of};
 use crate::telemetry::Occupancy;
+use chrono::{DateTime, Utc};
 use reeve_core::clock::SharedClock;
 use reeve_wire::desired::{Desired, DesiredMember, Order};
 use reeve_wire::report::{MemberKey, Reported};
@@ -181,7 +182,7 @@ impl Node {
     fn hear(&mut self, heard: Heard) {
         match heard {
             Heard::Registered { sent, answer } => {
-                self.server_time = ServerTime::new(answer.server_time, BootTime::now());
+                self.tell_time(answer.server_time);
                 self.parts.logs.limit(answer.log_limit_bytes);
                 self.renew(Lease::granted(sent, answer.lease_secs));
                 // The server may have been restored from a backup: its generations may start lower.
@@ -207,8 +208,13 @@ impl Node {
         }
     }
 
+    fn tell_time(&mut self, said: DateTime<Utc>) {
+        self.server_time = ServerTime::new(said, BootTime::now());
+        self.parts.occupancy.set_time(self.server_time);
+    }
+
     fn settle(&mut self, sent: BootTime, answer: &Reported) {
-        self.server_time = ServerTime::new(answer.server_time, BootTime::now());
+        self.tell_time(answer.server_time);
         self.renew(Lease::granted(sent, answer.lease_secs));
         let mut settled = false;
         for key in &answer.settled {
@@ -357,7 +363,7 @@ impl Node {
     }
 
     fn say(&self) {
-        self.parts.occupancy.set(self.held());
+        self.parts.occupancy.set_held(self.held());
         let saying = self.all_there_is();
         self.parts.saying.send_if_modified(|said| {
             let news = *said != saying;

@@ -50,6 +50,8 @@ pub(crate) struct NodeOptions {
     pub(crate) log_bytes_per_sec: u64,
     pub(crate) keep: Duration,
     pub(crate) stagger: Duration,
+    /// Between two looks at how the GPUs are used.
+    pub(crate) sample_every: Duration,
 }
 
 /// A runner needs the state directory and the node's id, which exist later than the options.
@@ -109,9 +111,9 @@ async fn run_inside(
     let mut tasks = JoinSet::new();
     tasks.spawn(link_task(link).in_current_span());
     tasks.spawn(upload_task(logs.clone(), server.clone()).in_current_span());
-    tasks.spawn(keep_clean(state.members(), options.keep, clock.clone()).in_current_span());
+    tasks.spawn(keep_clean(state.members(), options.keep, clock).in_current_span());
     tasks.spawn(watch_gpus(Arc::clone(&gpus), inventory_in).in_current_span());
-    tasks.spawn(telemetry::run(gpus, occupancy, server, clock).in_current_span());
+    tasks.spawn(telemetry::run(gpus, occupancy, server, options.sample_every).in_current_span());
     let ended = node.run(&mut heard, leave, options.stop_jobs_on_exit).await;
     if ended == Ended::Emptied {
         say_last_words(&mut node, &mut heard, &logs).await;

@@ -28,6 +28,7 @@ pub(crate) struct Fleet {
     pub(crate) time_scale: f64,
     pub(crate) stop_jobs_on_exit: bool,
     pub(crate) keep: Duration,
+    pub(crate) sample_every: Duration,
 }
 
 /// Runs them until `leave` is cancelled; the first one that fails ends all.
@@ -70,6 +71,7 @@ fn options(fleet: &Fleet, index: u32, progress: PathBuf) -> anyhow::Result<NodeO
         log_limit_bytes: 1024 * 1024,
         log_bytes_per_sec: 1024 * 1024,
         keep: fleet.keep,
+        sample_every: fleet.sample_every,
         stagger: Duration::from_millis(u64::from(fleet.nodes) * 10),
     })
 }

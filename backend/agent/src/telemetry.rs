@@ -3,15 +3,15 @@
 //! What could not be told waits, within bounds: the oldest goes first, and the server sees a gap, which proves nothing. It
 //! refuses to judge what it sees, and to hold up a job for it.
 
+use crate::boot_time::BootTime;
 use crate::gpus::{GpuSource, GpuUse, Held};
-use crate::link::BackOff;
 use crate::server::{NodeServer, ServerError};
+use crate::server_time::ServerTime;
 use chrono::{DateTime, Utc};
-use reeve_core::clock::SharedClock;
 use reeve_wire::report::MemberKey;
 use reeve_wire::samples::{GpuSample, MOST_SAMPLES, SAMPLE_EVERY_SECS, Samples};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 use tracing::{debug, warn};
@@ -21,29 +21,42 @@ const MOST_WAITING: usize = 8 * 4 * 3600 / SAMPLE_EVERY_SECS as usize;
 /// Looks between two messages: a minute.
 const LOOKS_A_MESSAGE: u32 = 4;
 
-/// Who runs on which GPU, as the node's loop says. A board: read at each look, never waited for.
+/// Who runs on which GPU and what time it is, as the node's loop says. A board: read at each look, never waited for.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Occupancy(Arc<Mutex<BTreeMap<u32, Held>>>);
+pub(crate) struct Occupancy(Arc<Mutex<Board>>);
+
+#[derive(Debug, Clone, Default)]
+struct Board {
+    held: BTreeMap<u32, Held>,
+    /// None before the server's first answer: nobody knows when it is.
+    server_time: Option<ServerTime>,
+}
 
 impl Occupancy {
-    pub(crate) fn set(&self, held: BTreeMap<u32, Held>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = held;
+    pub(crate) fn set_held(&self, held: BTreeMap<u32, Held>) {
+        self.lock().held = held;
     }
 
-    fn get(&self) -> BTreeMap<u32, Held> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn set_time(&self, time: ServerTime) {
+        self.lock().server_time = Some(time);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Board> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Looks and tells until it is dropped.
-pub(crate) async fn run(gpus: Arc<dyn GpuSource>, occupancy: Occupancy, server: NodeServer, clock: SharedClock) {
-    let mut looks = tokio::time::interval(Duration::from_secs(SAMPLE_EVERY_SECS.into()));
+/// Looks each `every` and tells, until it is dropped.
+pub(crate) async fn run(gpus: Arc<dyn GpuSource>, occupancy: Occupancy, server: NodeServer, every: Duration) {
+    // Many nodes that start together do not speak together.
+    tokio::time::sleep(every.mul_f64(rand::random_range(0.0..1.0))).await;
+    let mut looks = tokio::time::interval(every);
     looks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    let (mut waiting, mut looked, mut pauses) = (VecDeque::new(), 0, BackOff::new());
+    let (mut waiting, mut looked) = (VecDeque::new(), 0);
     loop {
         looks.tick().await;
-        let now = clock.now();
-        let held = occupancy.get();
+        let Board { held, server_time } = occupancy.lock().clone();
+        let Some(now) = server_time.map(|time| time.at(BootTime::now())) else { continue };
         let (source, asked) = (Arc::clone(&gpus), held.clone());
         // The driver may take its time: never on a thread that others wait for.
         match tokio::task::spawn_blocking(move || source.sample(&asked, now)).await {
@@ -54,19 +67,15 @@ pub(crate) async fn run(gpus: Arc<dyn GpuSource>, occupancy: Occupancy, server: 
         looked += 1;
         if looked >= LOOKS_A_MESSAGE {
             looked = 0;
-            tell(&mut waiting, &server, &clock, &mut pauses).await;
+            tell(&mut waiting, &server).await;
         }
     }
 }
 
-fn add(
-    waiting: &mut VecDeque<GpuSample>,
-    found: Vec<GpuUse>,
-    held: &BTreeMap<u32, Held>,
-    at: DateTime<Utc>,
-) {
+fn add(waiting: &mut VecDeque<GpuSample>, found: Vec<GpuUse>, held: &BTreeMap<u32, Held>, at: DateTime<Utc>) {
     for used in found {
-        let members: Vec<MemberKey> = held.get(&used.index).map_or_else(Vec::new, |held| held.members.clone());
+        let members: Vec<MemberKey> =
+            held.get(&used.index).map_or_else(Vec::new, |held| held.members.clone());
         waiting.push_back(GpuSample {
             at,
             index: used.index,
@@ -85,19 +94,13 @@ fn add(
 
 /// Tells all that waits. A server that is away is asked again with the next message; one that refuses a message will
 /// refuse it again.
-async fn tell(
-    waiting: &mut VecDeque<GpuSample>,
-    server: &NodeServer,
-    clock: &SharedClock,
-    pauses: &mut BackOff,
-) {
+async fn tell(waiting: &mut VecDeque<GpuSample>, server: &NodeServer) {
     while !waiting.is_empty() {
         let samples: Vec<GpuSample> = waiting.iter().take(MOST_SAMPLES).cloned().collect();
         let told = samples.len();
-        match server.samples(&Samples { sent_at: clock.now(), samples }).await {
+        match server.samples(&Samples { samples }).await {
             Ok(kept) => {
                 waiting.drain(..told);
-                pauses.reset();
                 if kept.dropped > 0 {
                     debug!(dropped = kept.dropped, "the server did not keep every sample");
                 }
@@ -108,7 +111,7 @@ async fn tell(
             }
             Err(error) => {
                 debug!(%error, "samples wait");
-                return pauses.pause().await;
+                return;
             }
         }
     }

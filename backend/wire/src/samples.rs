@@ -4,9 +4,8 @@ use crate::report::MemberKey;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
-/// Seconds between two samples of a GPU.
+/// Seconds between two samples of a GPU, at most: what the server expects.
 pub const SAMPLE_EVERY_SECS: u32 = 15;
 
 /// Most samples in one message.
@@ -16,13 +15,13 @@ pub const MOST_SAMPLES: usize = 4_096;
 /// kept once; one that is too old to be kept is dropped and counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Samples {
-    pub sent_at: DateTime<Utc>,
     pub samples: Vec<GpuSample>,
 }
 
 /// One GPU at one moment. What a device does not tell is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GpuSample {
+    /// By the server's clock, as the agent knows it: the same when the sample is sent again.
     pub at: DateTime<Utc>,
     pub index: u32,
     /// Thousandths of the time since the last look in which a kernel ran.

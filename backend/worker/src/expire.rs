@@ -1,9 +1,9 @@
 //! Forgets what nobody may ask for any more: replies kept for idempotency keys, sessions and refresh tokens that ended
-//! long ago, sign-ins through a provider that never came back, and
-//! messages that were sent a month ago. It deletes nothing that gives access or that people see.
+//! long ago, sign-ins through a provider that never came back, messages that were sent a month ago, and how GPUs were used,
+//! whose coming days it makes ready. It deletes nothing that gives access or that people see.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use reeve_store::{Store, StoreError, deliveries, idempotency, oidc_sign_in, sessions};
+use reeve_store::{Store, StoreError, deliveries, gpu_use, idempotency, oidc_sign_in, sessions};
 
 /// Rows a statement.
 const BATCH: i64 = 5_000;
@@ -27,10 +27,12 @@ pub async fn step(store: &Store, now: DateTime<Utc>) -> Result<Expired, StoreErr
     let sessions = sessions::expire(store, now - TimeDelta::days(30), BATCH).await?;
     let flows = oidc_sign_in::expire(store, now, BATCH).await?;
     let messages = deliveries::expire(store, now - TimeDelta::days(30), BATCH).await?;
+    gpu_use::keep::days(store, now).await?;
+    let hours = gpu_use::keep::hours(store, now, BATCH).await?;
     let full = BATCH.unsigned_abs();
     Ok(Expired {
         replies,
         sessions,
-        again: replies >= full || sessions >= full || flows >= full || messages >= full,
+        again: [replies, sessions, flows, messages, hours].iter().any(|&deleted| deleted >= full),
     })
 }

@@ -48,7 +48,9 @@ impl NvmlGpus {
                 .temperature(TemperatureSensor::Gpu)
                 .ok()
                 .and_then(|celsius| i32::try_from(celsius).ok()),
-            pcie_kib_per_s: pcie(PcieUtilCounter::Send).zip(pcie(PcieUtilCounter::Receive)).map(|(a, b)| a + b),
+            pcie_kib_per_s: pcie(PcieUtilCounter::Send)
+                .zip(pcie(PcieUtilCounter::Receive))
+                .map(|(a, b)| a + b),
         })
     }
 

@@ -9,6 +9,7 @@ use axum::{Json, Router};
 use reeve_wire::desired::{Desired, DesiredMember, Order};
 use reeve_wire::join::{Join, Joined, Register, Registered};
 use reeve_wire::report::{LogStored, MemberKey, MemberReport, Report, Reported};
+use reeve_wire::samples::{GpuSample, Samples, SamplesKept};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -38,6 +39,7 @@ pub(crate) struct Heard {
     /// Refuse reports and registrations: another instance took over.
     pub(crate) taken_over: bool,
     pub(crate) last_generation_reported: i64,
+    pub(crate) samples: Vec<GpuSample>,
 }
 
 pub(crate) type Shared = Arc<Mutex<Heard>>;
@@ -129,6 +131,7 @@ fn router(heard: Shared) -> Router {
         .route("/agent/v1/register", post(register))
         .route("/agent/v1/desired", get(desired))
         .route("/agent/v1/report", post(report))
+        .route("/agent/v1/samples", post(samples))
         .route("/agent/v1/logs/{job}/{run}/{member}", put(store_log))
         .with_state(heard)
 }
@@ -243,6 +246,17 @@ async fn report(
     let reported =
         Reported { server_time: now(), lease_secs: heard.lease_secs, settled, generation: heard.generation };
     Ok(Json(reported).into_response())
+}
+
+async fn samples(
+    State(heard): State<Shared>,
+    headers: HeaderMap,
+    Json(samples): Json<Samples>,
+) -> Result<Response, Refusal> {
+    check_credential(&headers)?;
+    let kept = samples.samples.len() as u64;
+    heard.lock().unwrap().samples.extend(samples.samples);
+    Ok(Json(SamplesKept { kept, dropped: 0 }).into_response())
 }
 
 #[derive(serde::Deserialize)]

@@ -8,3 +8,4 @@ mod fake_server;
 mod faults;
 mod leaving;
 mod surroundings;
+mod telemetry;

@@ -9,7 +9,7 @@ use chrono::{DateTime, Days, NaiveDate, Utc};
 /// Samples, and minutes of jobs.
 pub const SAMPLE_DAYS: u64 = 7;
 pub const MINUTE_DAYS: u64 = 35;
-/// Hours of GPUs: thirteen months.
+/// Hours of jobs and GPUs: thirteen months.
 pub const HOUR_DAYS: u64 = 400;
 /// Days that are made ready: a server that is away for two still finds its day.
 const DAYS_AHEAD: u64 = 2;
@@ -34,7 +34,7 @@ pub async fn days(store: &Store, now: DateTime<Utc>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Deletes one batch of hours that nobody may ask for any more.
+/// Deletes one batch of hours of each sort that nobody may ask for any more; answers how many of the fuller one.
 ///
 /// # Errors
 /// [`StoreError::Unavailable`].
@@ -47,8 +47,18 @@ pub async fn hours(store: &Store, now: DateTime<Utc>, batch: i64) -> Result<u64,
         batch
     )
     .execute(store.pool())
-    .await?;
-    Ok(deleted.rows_affected())
+    .await?
+    .rows_affected();
+    let of_jobs = sqlx::query!(
+        "delete from job_use_hours where ctid = any(array(
+             select ctid from job_use_hours where hour < $1 order by hour limit $2))",
+        oldest,
+        batch
+    )
+    .execute(store.pool())
+    .await?
+    .rows_affected();
+    Ok(deleted.max(of_jobs))
 }
 
 fn before(day: NaiveDate, days: u64) -> NaiveDate {

@@ -24,7 +24,7 @@ pub struct JobUse {
     pub minutes: i64,
     pub first_at: Option<DateTime<Utc>>,
     pub last_at: Option<DateTime<Utc>>,
-    /// The last minute in which any of its GPUs was busier than was asked.
+    /// The last minute in which any of its GPUs computed.
     pub last_busy_at: Option<DateTime<Utc>>,
     pub compute_permille_p50: Option<i64>,
     pub compute_permille_p95: Option<i64>,
@@ -88,17 +88,16 @@ pub async fn job_use(
     job: JobId,
     from: DateTime<Utc>,
     to: DateTime<Utc>,
-    busy_above_permille: i16,
 ) -> Result<JobUse, StoreError> {
     Ok(sqlx::query_as!(
         JobUse,
         r#"with minutes as (
-               select minute, compute_permille_sum / nullif(compute_samples, 0) as compute, compute_permille_max,
+               select minute, compute_permille_sum / nullif(compute_samples, 0) as compute, compute_permille_max, busy_samples,
                       memory_used_mib_max
                from job_use_minutes where job_id = $1 and minute >= $2 and minute < $3
            )
            select count(*) as "minutes!", min(minute) as first_at, max(minute) as last_at,
-                  max(minute) filter (where compute_permille_max > $4) as last_busy_at,
+                  max(minute) filter (where busy_samples > 0) as last_busy_at,
                   percentile_disc(0.5) within group (order by compute) as compute_permille_p50,
                   percentile_disc(0.95) within group (order by compute) as compute_permille_p95,
                   max(compute_permille_max)::bigint as compute_permille_max,
@@ -108,8 +107,7 @@ pub async fn job_use(
            from minutes"#,
         job.0,
         from,
-        to,
-        busy_above_permille
+        to
     )
     .fetch_one(store.pool())
     .await?)

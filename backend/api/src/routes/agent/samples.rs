@@ -5,8 +5,8 @@ use crate::app::AppState;
 use crate::extract::Json;
 use crate::problem::{Code, Problem, Result};
 use axum::extract::State;
-use chrono::TimeDelta;
-use reeve_store::gpu_use::receive::{Sample, receive};
+use chrono::SubsecRound;
+use reeve_store::gpu_use::receive::{Runs, Sample, receive};
 use reeve_wire::samples::{GpuSample, MOST_SAMPLES, Samples, SamplesKept};
 
 /// Keeps each sample once. Those of unknown GPUs, too old ones and those of the future are dropped and counted.
@@ -23,21 +23,19 @@ pub(crate) async fn samples(
         return Err(Problem::new(Code::InvalidBody).error("/samples", "too_many", detail));
     }
     let now = app.clock.now();
-    // The agent's clock is not ours: its moments are moved by the difference it shows now.
-    let skew = body.sent_at - now;
     let told = body.samples.len() as u64;
     let samples: Vec<Sample> = body
         .samples
         .into_iter()
         .enumerate()
-        .map(|(nth, sample)| from_wire(nth, sample, skew))
+        .map(|(nth, sample)| from_wire(nth, sample))
         .collect::<Result<_>>()?;
     let kept = receive(&app.store, node.id, &samples, now).await?;
     metrics::counter!("reeve_gpu_samples_total").increment(kept);
     Ok(axum::Json(SamplesKept { kept, dropped: told - kept }))
 }
 
-fn from_wire(nth: usize, sample: GpuSample, skew: TimeDelta) -> Result<Sample> {
+fn from_wire(nth: usize, sample: GpuSample) -> Result<Sample> {
     let wrong = |field: &str, remedy: &str| {
         Problem::new(Code::InvalidBody).error(format!("/samples/{nth}/{field}"), "out_of_range", remedy)
     };
@@ -55,13 +53,21 @@ fn from_wire(nth: usize, sample: GpuSample, skew: TimeDelta) -> Result<Sample> {
         return Err(wrong("temperature_celsius", "-100 to 300"));
     }
     Ok(Sample {
-        at: sample.at.checked_sub_signed(skew).unwrap_or(sample.at),
+        at: sample.at.trunc_subsecs(6),
         index: sample.index,
         compute_permille: sample.compute_permille,
         memory_used_mib: amount("memory_used_mib", sample.memory_used_mib)?,
         power_milliwatts: amount("power_milliwatts", sample.power_milliwatts)?,
         temperature_celsius: sample.temperature_celsius,
         pcie_kib_per_s: amount("pcie_kib_per_s", sample.pcie_kib_per_s)?,
-        job_ids: sample.members.into_iter().map(|member| member.job_id).collect(),
+        members: sample
+            .members
+            .into_iter()
+            .map(|key| Runs {
+                job_id: key.job_id,
+                run_number: key.run_number.into(),
+                member: key.member.into(),
+            })
+            .collect(),
     })
 }

@@ -9,7 +9,6 @@ use axum::Json;
 use axum::extract::{Path, State};
 use chrono::{DateTime, Utc};
 use reeve_core::access::Action;
-use reeve_core::idle::IdleRule;
 use reeve_store::gpu_use::read::{self, JobPoint};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -46,9 +45,8 @@ pub(crate) struct UseFigures {
     minutes: i64,
     first_at: Option<DateTime<Utc>>,
     last_at: Option<DateTime<Utc>>,
-    /// The last minute in which any of the job's GPUs computed, as its kind's idle rule counts it.
+    /// The last minute in which any of the job's GPUs computed, as its idle rule counts it.
     last_busy_at: Option<DateTime<Utc>>,
-    busy_above_permille: u32,
     compute_permille_p50: Option<i64>,
     compute_permille_p95: Option<i64>,
     compute_permille_max: Option<i64>,
@@ -80,9 +78,7 @@ pub(crate) async fn used(
     let job = load(&app, &caller, &id, Action::JobRead).await?;
     let (from, to) = span(query.from.as_deref(), query.to.as_deref(), app.clock.now())?;
     let bucket = bucket_secs(from, to, 60);
-    let busy_above_permille = IdleRule::default_for(job.kind()?).busy_above_permille;
-    let threshold = i16::try_from(busy_above_permille).unwrap_or(i16::MAX);
-    let figures = read::job_use(&app.store, job.job_id(), from, to, threshold).await?;
+    let figures = read::job_use(&app.store, job.job_id(), from, to).await?;
     let points = read::job_points(&app.store, job.job_id(), from, to, bucket).await?;
     Ok(Json(JobUseView {
         from,
@@ -95,7 +91,6 @@ pub(crate) async fn used(
             first_at: figures.first_at,
             last_at: figures.last_at,
             last_busy_at: figures.last_busy_at,
-            busy_above_permille,
             compute_permille_p50: figures.compute_permille_p50,
             compute_permille_p95: figures.compute_permille_p95,
             compute_permille_max: figures.compute_permille_max,

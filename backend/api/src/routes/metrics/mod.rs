@@ -1,4 +1,5 @@
 //! `GET /metrics`: what Prometheus reads. `backend/METRICS.md` lists every name.
 
-pub(crate) mod gauges;
+pub(crate) mod dcgm;
+mod gauges;
 pub(crate) mod show;

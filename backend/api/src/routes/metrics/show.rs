@@ -3,16 +3,18 @@
 //! It needs no credential, as scrapers have none, so it refuses to name a job or a person, and however often it is asked,
 //! the database is asked once in five seconds.
 
-use super::gauges::render;
+use super::{dcgm, gauges::render};
 use crate::app::AppState;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, TimeDelta, Utc};
-use reeve_store::{StoreError, gauges};
+use reeve_store::{StoreError, gauges, gpu_use};
 use tokio::sync::Mutex;
 
 const FRESH_SECS: i64 = 5;
+/// What is older is not how a GPU is used now.
+const SAMPLE_FRESH: TimeDelta = TimeDelta::minutes(2);
 
 /// The last answer of the database; whoever asks meanwhile waits for the one who reads.
 #[derive(Debug, Default)]
@@ -43,7 +45,8 @@ async fn fresh(app: &AppState) -> Result<String, StoreError> {
     {
         return Ok(text.clone());
     }
-    let text = render(&gauges::read(&app.store).await?, now);
+    let mut text = render(&gauges::read(&app.store).await?, now);
+    text.push_str(&dcgm::render(&gpu_use::gauges::read(&app.store, now - SAMPLE_FRESH).await?));
     *kept = Some((now, text.clone()));
     Ok(text)
 }

@@ -91,7 +91,8 @@ pub(crate) async fn used(
     let mut gpus: BTreeMap<i32, GpuUseView> = BTreeMap::new();
     let empty = |index| GpuUseView { index, now: None, points: Vec::new() };
     for row in read::latest(&app.store, node, now - NOW).await? {
-        gpus.entry(row.index).or_insert_with(|| empty(row.index)).now = Some(newest(row));
+        let index = row.index;
+        gpus.entry(index).or_insert_with(|| empty(index)).now = Some(newest(row));
     }
     for row in read::node_points(&app.store, node, from, to, bucket).await? {
         gpus.entry(row.index).or_insert_with(|| empty(row.index)).points.push(point(&row));
