@@ -9,7 +9,7 @@ async fn the_use_of_a_jobs_gpus_is_read_back() {
     let site = Site::start().await;
     let body = json!({
         "name": "half", "team": "a", "gpus": 2, "kind": "training", "command": ["sleep", "1000"],
-        "env": {"REEVE_SIMULATED_USE": "650"},
+        "env": {"REEVE_SIM_USE_PERMILLE": "650"},
     });
     let job = site.admin.post("/jobs", body).await;
     let id = job["id"].as_str().expect("an id").to_owned();

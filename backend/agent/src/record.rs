@@ -86,7 +86,7 @@ impl Record {
             gpu_indices: spec.gpu_indices.clone(),
             simulated_permille: spec
                 .env
-                .get("REEVE_SIMULATED_USE")
+                .get("REEVE_SIM_USE_PERMILLE")
                 .and_then(|text| text.parse().ok())
                 .map(|permille: u32| permille.min(1_000)),
             pid: None,

@@ -92,6 +92,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agent/v1/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keeps each sample once. Those of unknown GPUs, too old ones and those of the future are dropped and counted. */
+        post: operations["agent_samples"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/approvals": {
         parameters: {
             query?: never;
@@ -847,6 +864,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{id}/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A job's use over time, at most about 500 points, with its figures over the span. A stretch without points is one without
+         *     samples: nothing is known of it.
+         */
+        get: operations["show_job_use"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/join-tokens": {
         parameters: {
             query?: never;
@@ -1088,6 +1125,23 @@ export interface paths {
         put?: never;
         /** It takes work again. */
         post: operations["uncordon_node"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How a node's GPUs are used now, and were used by the hour. */
+        get: operations["show_node_use"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2729,6 +2783,77 @@ export interface components {
             /** @description The device's own UUID, for example `GPU-6a2f…`. */
             uuid: string;
         };
+        GpuNow: {
+            /** Format: date-time */
+            at: string;
+            /** Format: int32 */
+            compute_permille?: number | null;
+            job_ids: string[];
+            /** Format: int64 */
+            memory_used_mib?: number | null;
+            /** Format: int64 */
+            pcie_kib_per_s?: number | null;
+            /** Format: int64 */
+            power_milliwatts?: number | null;
+            /** Format: int32 */
+            temperature_celsius?: number | null;
+        };
+        /** @description One GPU at one moment. What a device does not tell is left out. */
+        GpuSample: {
+            /**
+             * Format: date-time
+             * @description By the server's clock, as the agent knows it: the same when the sample is sent again.
+             */
+            at: string;
+            /**
+             * Format: int32
+             * @description Thousandths of the time since the last look in which a kernel ran.
+             */
+            compute_permille?: number | null;
+            /** Format: int32 */
+            index: number;
+            /** @description Members that run on it. */
+            members?: components["schemas"]["MemberKey"][];
+            /** Format: int64 */
+            memory_used_mib?: number | null;
+            /**
+             * Format: int64
+             * @description Sent and received over PCI Express.
+             */
+            pcie_kib_per_s?: number | null;
+            /** Format: int64 */
+            power_milliwatts?: number | null;
+            /** Format: int32 */
+            temperature_celsius?: number | null;
+        };
+        GpuUsePoint: {
+            /** Format: date-time */
+            at: string;
+            /** Format: int64 */
+            compute_permille_max: number;
+            /** Format: int64 */
+            compute_permille_mean?: number | null;
+            /**
+             * Format: int64
+             * @description Of those, while a job held it.
+             */
+            held_samples: number;
+            /** Format: int64 */
+            memory_used_mib_max: number;
+            /** Format: int64 */
+            power_milliwatts_mean: number;
+            /** Format: int64 */
+            samples: number;
+            /** Format: int32 */
+            temperature_celsius_max?: number | null;
+        };
+        /** @description One GPU. Shares of compute are thousandths. */
+        GpuUseView: {
+            /** Format: int32 */
+            index: number;
+            now?: components["schemas"]["GpuNow"] | null;
+            points: components["schemas"]["GpuUsePoint"][];
+        };
         GpuView: {
             /** Format: int64 */
             free_memory_mib: number;
@@ -2857,6 +2982,41 @@ export interface components {
         };
         /** @enum {string} */
         JobState: "queued" | "starting" | "running" | "leaving" | "succeeded" | "failed" | "cancelled";
+        JobUsePoint: {
+            /** Format: date-time */
+            at: string;
+            /** Format: int64 */
+            compute_permille_max: number;
+            /** Format: int64 */
+            compute_permille_mean?: number | null;
+            /** Format: int64 */
+            memory_used_mib_max: number;
+            /** Format: int64 */
+            power_milliwatts_mean: number;
+            /** Format: int64 */
+            samples: number;
+        };
+        /** @description How a job's GPUs were used. Shares of compute are thousandths; memory and power are one GPU's. */
+        JobUseView: {
+            /**
+             * Format: int64
+             * @description The length of a point.
+             */
+            bucket_secs: number;
+            figures: components["schemas"]["UseFigures"];
+            /** Format: date-time */
+            from: string;
+            /** Format: int64 */
+            gpu_memory_mib_asked?: number | null;
+            /**
+             * Format: int32
+             * @description What each member asked for.
+             */
+            gpus_asked: number;
+            points: components["schemas"]["JobUsePoint"][];
+            /** Format: date-time */
+            to: string;
+        };
         JobView: {
             /**
              * Format: double
@@ -3249,6 +3409,18 @@ export interface components {
         };
         /** @enum {string} */
         NodeState: "ready" | "cordoned" | "draining" | "lost" | "removed";
+        NodeUseView: {
+            /**
+             * Format: int64
+             * @description The length of a point: whole hours.
+             */
+            bucket_secs: number;
+            /** Format: date-time */
+            from: string;
+            gpus: components["schemas"]["GpuUseView"][];
+            /** Format: date-time */
+            to: string;
+        };
         NodeView: {
             agent_version: string;
             /**
@@ -4175,6 +4347,23 @@ export interface components {
             decided_by: string;
             job?: components["schemas"]["JobRef"] | null;
         };
+        /**
+         * @description `POST /agent/v1/samples`: samples since the last message, oldest first. A repeated sample (same GPU, same moment) is
+         *     kept once; one that is too old to be kept is dropped and counted.
+         */
+        Samples: {
+            samples: components["schemas"]["GpuSample"][];
+        };
+        /** @description The answer. */
+        SamplesKept: {
+            /**
+             * Format: int64
+             * @description Too old, of the future, of an unknown GPU, or known already.
+             */
+            dropped: number;
+            /** Format: int64 */
+            kept: number;
+        };
         Scheduler: {
             /**
              * Format: date-time
@@ -4559,6 +4748,32 @@ export interface components {
              *     `security`.
              */
             topic: components["schemas"]["NotificationTopic"];
+        };
+        /** @description Of the minutes in which samples came, weighed alike; absent when none told it. */
+        UseFigures: {
+            /** Format: int64 */
+            compute_permille_max?: number | null;
+            /** Format: int64 */
+            compute_permille_p50?: number | null;
+            /** Format: int64 */
+            compute_permille_p95?: number | null;
+            /** Format: date-time */
+            first_at?: string | null;
+            /** Format: date-time */
+            last_at?: string | null;
+            /**
+             * Format: date-time
+             * @description The last minute in which any of the job's GPUs computed, as its idle rule counts it.
+             */
+            last_busy_at?: string | null;
+            /** Format: int64 */
+            memory_used_mib_max?: number | null;
+            /** Format: int64 */
+            memory_used_mib_p50?: number | null;
+            /** Format: int64 */
+            memory_used_mib_p95?: number | null;
+            /** Format: int64 */
+            minutes: number;
         };
         UserRef: {
             display_name: string;
@@ -5333,6 +5548,124 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect of ours */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    agent_samples: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Samples"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SamplesKept"];
+                };
+            };
+            /** @description Not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description not a node's credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found, or not to be seen */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Changed or running */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description too many samples, or a value that no device has */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Too many requests */
             429: {
@@ -10295,6 +10628,93 @@ export interface operations {
             };
         };
     };
+    show_job_use: {
+        parameters: {
+            query?: {
+                /** @description Left out = 24 hours before `to`; a span of at most 31 days. */
+                from?: string;
+                /** @description Left out = now. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobUseView"];
+                };
+            };
+            /** @description Not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in, or the credential is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no such job */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect of ours */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_join_tokens: {
         parameters: {
             query?: {
@@ -12626,6 +13046,93 @@ export interface operations {
             };
             /** @description If-Match is missing */
             428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect of ours */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_node_use: {
+        parameters: {
+            query?: {
+                /** @description Left out = 24 hours before `to`; a span of at most 31 days. */
+                from?: string;
+                /** @description Left out = now. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeUseView"];
+                };
+            };
+            /** @description Not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in, or the credential is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no such node */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,5 +1,5 @@
 //! GPUs that are not there, for trying Reeve and for tests: their UUIDs say so. They look as busy as the job on them says
-//! by `REEVE_SIMULATED_USE` (thousandths), or as a training job usually does: nine tenths, with a pause of two minutes in
+//! by `REEVE_SIM_USE_PERMILLE` (thousandths), or as a training job usually does: nine tenths, with a pause of two minutes in
 //! each half hour.
 
 use super::source::{GpuSource, GpuUse, Held, SimulatedSpec};

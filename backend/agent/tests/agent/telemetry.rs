@@ -21,7 +21,7 @@ fn samples_say_who_runs_where_and_how_busy_by_the_servers_clock() {
     let mut world = World::new();
     world.start_agent(&["--sample-secs", "1"]);
     let mut member = sh("sleep 1000");
-    member.spec.env.insert("REEVE_SIMULATED_USE".into(), "420".into());
+    member.spec.env.insert("REEVE_SIM_USE_PERMILLE".into(), "420".into());
     let key = world.run(&member);
     let computed = wait_for("samples of the job", || {
         let computed = world.computed(3, &key);
