@@ -107,7 +107,7 @@ async fn a_node_speaks_only_for_what_it_holds() {
     let stranger = MemberKey { job_id: uuid::Uuid::from_u128(7), ..member.clone() };
     assert_eq!(app.node.tell_use(&[(gpus[0], at(15), 900)], &[other_run, stranger]).await.kept, 1);
     let free = (0..8).find(|index| !gpus.contains(index)).expect("a free GPU");
-    assert_eq!(app.node.tell_use(&[(free, at(15), 900)], &[member.clone()]).await.kept, 1);
+    assert_eq!(app.node.tell_use(&[(free, at(15), 900)], std::slice::from_ref(&member)).await.kept, 1);
     assert_eq!(used(&app, &job).await["points"], json!([]));
     // A second node that claims the first one's job.
     let admin = app.admin();
@@ -151,7 +151,7 @@ async fn nonsense_is_refused_or_dropped_and_never_an_error_of_ours() {
         (gpus[0], "9999-12-31T23:59:59Z".parse().expect("a time")),
         (77, at(0)),
     ] {
-        let told = app.node.tell_use(&[(index, moment, 5)], &[member.clone()]).await;
+        let told = app.node.tell_use(&[(index, moment, 5)], std::slice::from_ref(&member)).await;
         assert_eq!((told.kept, told.dropped), (0, 1), "{moment}");
     }
     let told = app.node.client.post("/agent/v1/samples", json!({"samples": []})).await.ok();
