@@ -293,6 +293,12 @@ impl Ledger {
         if draw > have.max(0) { Err(Short::Lending { have: have.max(0), need: draw }) } else { Ok(()) }
     }
 
+    /// Whether what is used already keeps to rule 2.1 on the team's path.
+    pub(super) fn is_within(&self, tree: &Tree, limits: &Limits, team: usize) -> bool {
+        tree.path(team).all(|node| limits.cap[node].is_none_or(|cap| self.used[node] <= cap))
+            && self.drawn[tree.root] <= limits.pot[tree.root]
+    }
+
     /// The number of steps up to the nearest node inside whose guarantee the request lies; 0 = the
     /// team's own. `None` = it is surplus at every level.
     pub(super) fn inside(&self, tree: &Tree, limits: &Limits, team: usize, milli: i64) -> Option<usize> {

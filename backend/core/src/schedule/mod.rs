@@ -40,6 +40,7 @@ mod share_out;
 mod sides;
 pub mod snapshot;
 mod space;
+mod spare;
 mod state;
 mod stow;
 mod summary;

@@ -8,6 +8,7 @@ use super::line::Lines;
 use super::nominate;
 use super::order::Picker;
 use super::serve::{Desk, Served};
+use super::spare;
 use super::state::State;
 
 /// More passes than any story needs; a plan that still changes goes on in the next cycle.
@@ -23,8 +24,9 @@ pub(super) fn serve_all(state: &mut State<'_, '_>, bounds: &mut Bounds, desk: &m
         lines.form(state);
         let served = serve_once(state, &mut lines, desk);
         let changed_places = desk.took_back && keep_in_line(state, &lines);
+        let spared = spare::spare_needless(state, &mut desk.draft);
         let started = nominate::start_early(state, &mut desk.draft);
-        if !served && !changed_places && !started {
+        if !served && !changed_places && !spared && !started {
             break;
         }
     }

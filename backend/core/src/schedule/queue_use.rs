@@ -2,6 +2,7 @@
 //!
 //! This module knows no quota, and starts nobody.
 
+use super::snapshot::Queue;
 use super::space::Count;
 use super::state::State;
 use std::collections::BTreeMap;
@@ -21,6 +22,13 @@ pub(super) enum QueueLimit {
     Jobs,
     JobsPerUser,
     Gpus,
+}
+
+/// Whether a start in the queue may have to wait for another's end there.
+pub(super) const fn has_limits(queue: &Queue) -> bool {
+    queue.max_running_jobs.is_some()
+        || queue.max_running_jobs_per_user.is_some()
+        || queue.max_running_gpus.is_some()
 }
 
 impl State<'_, '_> {

@@ -111,8 +111,7 @@ fn across_teams(state: &State<'_, '_>, evictor: &Evictor, unit: Unit, team: usiz
         return Verdict::Never;
     };
     let owner = cause == EvictionCause::Reclaim;
-    // Surplus members are divisible: fewer of them always work.
-    if overshoot > 0 && !(owner && evictor.may_overshoot && unit.surplus.is_none()) {
+    if overshoot > 0 && !(owner && evictor.may_overshoot) {
         return Verdict::BelowGuarantee;
     }
     let rank = match cause {

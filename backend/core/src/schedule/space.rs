@@ -273,13 +273,22 @@ impl Space {
 
     /// Whether what was taken for this hold was really there.
     pub(super) fn is_not_over_booked_now(&self, hold: &Hold) -> bool {
-        (hold.cpu <= 0 || self.now.cpu[hold.node] >= 0)
-            && (hold.memory <= 0 || self.now.memory[hold.node] >= 0)
-            && hold
-                .slices
-                .iter()
-                .all(|slice| self.now.gpu_milli[slice.gpu] >= 0 && self.now.gpu_memory[slice.gpu] >= 0)
+        is_not_over_booked(&self.now, hold)
     }
+
+    /// The same once everybody who was asked to leave has left, and who was promised space has come. GPUs that take no
+    /// new work are promised to nobody.
+    pub(super) fn is_not_over_booked_later(&self, problem: &Problem<'_>, hold: &Hold) -> bool {
+        let usable = |slice: &&Slice| problem.gpus[slice.gpu].usable;
+        let slices = hold.slices.iter().filter(usable).copied().collect();
+        is_not_over_booked(&self.later, &Hold { slices, ..*hold })
+    }
+}
+
+fn is_not_over_booked(view: &View, hold: &Hold) -> bool {
+    (hold.cpu <= 0 || view.cpu[hold.node] >= 0)
+        && (hold.memory <= 0 || view.memory[hold.node] >= 0)
+        && hold.slices.iter().all(|slice| view.gpu_milli[slice.gpu] >= 0 && view.gpu_memory[slice.gpu] >= 0)
 }
 
 fn rooms(problem: &Problem<'_>, nodes: &[usize]) -> Rooms {

@@ -372,6 +372,12 @@ impl<'p, 'a> State<'p, 'a> {
         self.later[pool].fits(&self.tree, &self.limits[pool], team, milli)
     }
 
+    /// Whether all that will be used lies within the limits of the job's team, of those above it, and of lending.
+    pub(super) fn is_within_quota_later(&self, job: usize, pool: usize) -> bool {
+        let Some(team) = self.problem.jobs[job].team else { return true };
+        self.later[pool].is_within(&self.tree, &self.limits[pool], team)
+    }
+
     /// Quota now and later.
     pub(super) fn quota(&self, job: usize, pool: usize, milli: i64) -> Result<(), Short> {
         let Some(team) = self.problem.jobs[job].team else { return Ok(()) };

@@ -97,7 +97,9 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         }
         let Some(found) = found else { return Ok(None) };
         let runner_up = self.runner_up(&found);
-        Ok(Some(Found { candidates: survey.may, runner_up, ..found }))
+        // Where nothing else works, also those are taken who at first might not be.
+        let candidates = survey.may.max(found.victims.len());
+        Ok(Some(Found { candidates, runner_up, ..found }))
     }
 
     fn run_in_turn(&mut self) -> Result<Option<Found>, OutOfBudget> {
