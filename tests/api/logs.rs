@@ -78,6 +78,39 @@ async fn a_log_of_100_mib_is_taken_kept_to_its_limit_and_read_in_bounded_memory(
 }
 
 #[tokio::test]
+async fn a_log_is_complete_when_the_end_is_told_and_the_last_byte_is_here() {
+    let app = TestApp::start().await;
+    let (id, put) = running(&app).await;
+    let complete = async || {
+        let read = app.user("a-member").get(&format!("/jobs/{id}/logs?offset=0")).await;
+        read.header("reeve-log-complete").to_owned()
+    };
+    let send = async |offset: usize| {
+        let call = app.node.client.call("PUT", &format!("{put}?offset={offset}"));
+        call.body("text/plain", b"half".to_vec()).await.expect(200);
+    };
+    send(0).await;
+    assert_eq!(complete().await, "false", "it runs");
+    app.node.wrote(&id, 8);
+    app.node.end(&id, 0).await;
+    assert_eq!(app.job(&json!(id)).await["state"], "succeeded");
+    assert_eq!(complete().await, "false", "half of it is on its way");
+    send(4).await;
+    assert_eq!(complete().await, "true");
+    // Another, whose agent never sends the rest.
+    let (id, _) = running(&app).await;
+    app.node.wrote(&id, 8);
+    app.node.end(&id, 0).await;
+    let complete = async || {
+        let read = app.user("a-member").get(&format!("/jobs/{id}/logs?offset=0")).await;
+        read.header("reeve-log-complete").to_owned()
+    };
+    assert_eq!(complete().await, "false");
+    app.clock.advance(chrono::TimeDelta::minutes(11));
+    assert_eq!(complete().await, "true", "nobody waits for it for ever");
+}
+
+#[tokio::test]
 async fn stretches_that_cannot_be_kept_are_refused_and_leave_nothing() {
     let app = TestApp::start().await;
     let (id, put) = running(&app).await;

@@ -73,6 +73,18 @@ impl SimNode {
         self.memory.lock().expect("not poisoned").members.len()
     }
 
+    /// From now on it tells that a job's members have written so much.
+    ///
+    /// # Panics
+    /// For what is no job's id.
+    pub fn wrote(&self, job: &str, bytes: i64) {
+        let job: Uuid = job.parse().expect("a job's id");
+        let mut memory = self.memory.lock().expect("not poisoned");
+        for (_, member) in memory.members.iter_mut().filter(|(key, _)| key.job_id == job) {
+            member.log_bytes = Some(bytes);
+        }
+    }
+
     /// Ends all members of a job by themselves.
     ///
     /// # Panics

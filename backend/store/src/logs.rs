@@ -5,7 +5,7 @@
 
 use crate::connect::Store;
 use crate::error::StoreError;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use reeve_core::id::{JobId, NodeId};
 use uuid::Uuid;
 
@@ -22,7 +22,7 @@ pub struct LogKey {
 pub struct Extent {
     pub start: i64,
     pub end: i64,
-    /// The member has ended.
+    /// Nothing comes after `end`.
     pub complete: bool,
 }
 
@@ -33,13 +33,17 @@ pub struct Chunk {
     pub bytes: Vec<u8>,
 }
 
-/// Where a member's log begins and ends.
+/// How long an agent may take to send the rest of a log after it told the member's end.
+const LAST_WORDS_MINUTES: i64 = 10;
+
+/// Where a member's log begins and ends. It is complete when the member has ended and all that it wrote is here, or will
+/// not come any more: its node was lost, or stays silent for too long.
 ///
 /// # Errors
 /// [`StoreError::NotFound`] when the job has no such run or member.
-pub async fn extent(store: &Store, key: LogKey) -> Result<Extent, StoreError> {
+pub async fn extent(store: &Store, key: LogKey, now: DateTime<Utc>) -> Result<Extent, StoreError> {
     let row = sqlx::query!(
-        r#"select m.state,
+        r#"select m.state, m.log_bytes, m.ended_at, coalesce(m.end_kind = 'lost', false) as "lost!",
                   coalesce((select min(c.start_offset) from log_chunks c
                             where c.job_id = $1 and c.run_number = $2 and c.member = $3), 0) as "start!",
                   coalesce((select c.start_offset + length(c.bytes) from log_chunks c
@@ -52,7 +56,10 @@ pub async fn extent(store: &Store, key: LogKey) -> Result<Extent, StoreError> {
     )
     .fetch_one(store.pool())
     .await?;
-    Ok(Extent { start: row.start, end: row.end, complete: row.state == "ended" })
+    let whole = row.log_bytes.is_none_or(|bytes| row.end >= bytes);
+    let silent = row.ended_at.is_none_or(|ended| ended + TimeDelta::minutes(LAST_WORDS_MINUTES) < now);
+    let complete = row.state == "ended" && (whole || row.lost || silent);
+    Ok(Extent { start: row.start, end: row.end, complete })
 }
 
 /// The chunks that hold bytes from `from` on, at most `limit` of them. The first may begin earlier.

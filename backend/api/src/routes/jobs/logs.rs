@@ -58,7 +58,7 @@ pub(crate) async fn logs(
         return Ok(text(nothing, Extent { start: 0, end: 0, complete: false }));
     };
     let key = LogKey { job: job.job_id(), run, member: query.member.unwrap_or(0) };
-    let extent = logs::extent(&app.store, key).await?;
+    let extent = logs::extent(&app.store, key, app.clock.now()).await?;
     if query.download == Some(true) {
         let name = format!("{}-run{run}-member{}.log", job.id, key.member);
         return Ok(download(app.store.clone(), key, extent, &name));
