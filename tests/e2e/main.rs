@@ -3,10 +3,12 @@
 //! It refuses to look into the database where a request can tell.
 
 mod bad_commands_and_tokens;
+mod cli;
 mod demo_lends_and_takes_back;
 mod escalation_ends_and_the_process_runs_on;
 mod gpu_use_arrives;
 mod policy_as_code;
+mod run_as_if_it_ran_here;
 mod site;
 mod story_borrow_and_give_back;
 mod webhooks_arrive;

@@ -1,45 +1,13 @@
 //! `reeve export`, `diff` and `apply` against a real server: what was exported changes nothing, what is applied is there,
 //! and the second time there is nothing to do.
 
+use crate::cli::Cli;
 use crate::site::Site;
-use reeve_tests::processes::binary;
-use serde_json::json;
-use std::path::Path;
-use std::process::{Command, Output};
-
-struct Cli<'a> {
-    url: &'a str,
-    token: String,
-    home: &'a Path,
-}
-
-impl Cli<'_> {
-    fn run(&self, args: &[&str]) -> Output {
-        let mut command = Command::new(binary("reeve"));
-        command
-            .args(args)
-            .env("REEVE_SERVER", self.url)
-            .env("REEVE_TOKEN", &self.token)
-            .env("HOME", self.home);
-        command.output().expect("it runs")
-    }
-
-    /// What it prints when it is done well.
-    fn said(&self, args: &[&str]) -> String {
-        let output = self.run(args);
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{args:?}: {error}");
-        String::from_utf8(output.stdout).expect("UTF-8")
-    }
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_document_is_exported_compared_and_applied() {
     let site = Site::start().await;
-    let made =
-        site.admin.post("/tokens", json!({"name": "code", "scopes": ["read", "write", "admin"]})).await;
-    let token = made["token"].as_str().expect("a token").to_owned();
-    let cli = Cli { url: &site.server.url, token, home: site.folder.path() };
+    let cli = Cli::of(&site, &["read", "write", "admin"]).await;
     let file = site.folder.path().join("reeve.yaml");
     let path = file.display().to_string();
     let exported = cli.said(&["export"]);

@@ -6,8 +6,8 @@
 use crate::client::Client;
 use crate::commands::{
     act, admin, audit, check, code, completions, decide, escalate, join_token, list, login, logs,
-    maintenance, migrate, notification, oidc, openapi, pool, postgres, priority_budget, reservation, serve,
-    session, show, submit, webhook, what_if, workload,
+    maintenance, man, migrate, notification, oidc, openapi, pool, postgres, priority_budget, reservation,
+    run, serve, session, show, submit, webhook, what_if, workload,
 };
 use crate::config::{self, Overrides};
 use crate::output::Output;
@@ -90,6 +90,8 @@ enum Command {
     Logout,
     /// Submit a job
     Submit(Box<submit::SubmitArgs>),
+    /// Run a command on GPUs as if it ran here: prints what it writes, ends as it ends
+    Run(Box<run::RunArgs>),
     /// List jobs
     Jobs(list::JobsArgs),
     /// Show one job
@@ -183,6 +185,8 @@ enum Command {
     Simulate(Box<simulate::SimulateArgs>),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
+    /// Write manual pages of all commands
+    Man(man::ManArgs),
 }
 
 /// The program: reads the command line, runs, and says in one message why it failed.
@@ -245,6 +249,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             completions::run(&args, &mut Cli::command());
             Ok(done)
         }
+        Command::Man(args) => man::run(&args, Cli::command()).map(|()| done),
         Command::Login(args) => login::sign_in(args, &settings, output).await.map(|()| done),
         Command::Workload(workload::WorkloadCommand::Exchange) => {
             workload::exchange(&settings, output).await.map(|()| done)
@@ -257,6 +262,7 @@ async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
 async fn run_signed_in(command: Command, client: &Client, output: Output) -> anyhow::Result<ExitCode> {
     let result = match command {
         Command::Submit(args) => return submit::run(*args, client, output).await,
+        Command::Run(args) => return run::run(*args, client).await,
         Command::Jobs(args) => list::jobs(args, client, output).await,
         Command::Job(args) => show::job(args, client, output).await,
         Command::Queue(args) => list::queue(args, client, output).await,

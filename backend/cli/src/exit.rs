@@ -4,7 +4,8 @@ use crate::client::ClientError;
 use std::process::ExitCode;
 
 pub(crate) const HELP: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the server, 4 not signed in, \
-5 server not reachable; `submit --wait`: 10 the job failed, 11 it was cancelled";
+5 server not reachable; `submit --wait`: 10 the job failed, 11 it was cancelled; \
+`run`: as the command";
 
 pub(crate) const JOB_FAILED: u8 = 10;
 pub(crate) const JOB_CANCELLED: u8 = 11;
