@@ -122,25 +122,10 @@ pub(crate) async fn entry(app: &TestApp, id: &str) -> Option<Entry> {
     if let Some(entry) = crate::approvals::entry(app, id).await {
         return Some(entry);
     }
-    if let Some(entry) = books(app, id).await {
+    if let Some(entry) = crate::books::entry(app, id).await {
         return Some(entry);
     }
     agents(app, id).await
-}
-
-/// Audit and money.
-async fn books(app: &TestApp, id: &str) -> Option<Entry> {
-    let overseen = || Entry::new(not("a-member", 403), app.user("a-lead"));
-    let everybody = || Entry::new(By::AnybodySignedIn, app.user("nobody"));
-    Some(match id {
-        "list_audit" | "export_audit" | "show_audit_status" => overseen(),
-        "show_audit_event" => {
-            app.seal().await;
-            Entry::new(not("a-member", 403), app.user("auditor")).at("position", "1")
-        }
-        "list_audit_checkpoints" | "list_audit_keys" => everybody(),
-        _ => return None,
-    })
 }
 
 async fn people(app: &TestApp, id: &str) -> Option<Entry> {

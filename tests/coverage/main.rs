@@ -8,6 +8,7 @@
 )]
 
 mod approvals;
+mod books;
 mod document;
 mod entries;
 mod identity_entries;

@@ -3,6 +3,7 @@
 use crate::auth::callers::Callers;
 use crate::auth::keys::Keys;
 use crate::auth::password::Passwords;
+use crate::budget_gate::Budgets;
 use crate::denials::{self, Denials};
 use crate::extract::{AuthKind, Caller};
 use crate::installation::Installation;
@@ -75,6 +76,7 @@ pub struct AppState {
     pub(crate) issuers: Arc<Issuers>,
     pub(crate) rate_limit: Arc<RateLimit>,
     pub(crate) denials: Arc<Denials>,
+    pub(crate) budgets: Arc<Budgets>,
     /// What-if questions take a core each: one at a time.
     pub(crate) what_if: Arc<tokio::sync::Semaphore>,
     pub(crate) gauges: Arc<GaugeCache>,
@@ -101,6 +103,7 @@ impl AppState {
             installation: Arc::default(),
             gather: Arc::default(),
             denials: Arc::default(),
+            budgets: Arc::default(),
             rate_limit: Arc::new(rate_limit),
             what_if: Arc::new(tokio::sync::Semaphore::new(1)),
             settings: Arc::new(settings),

@@ -6,6 +6,7 @@
 pub mod app;
 mod auth;
 pub mod bootstrap;
+mod budget_gate;
 mod console;
 pub mod denials;
 pub mod extract;

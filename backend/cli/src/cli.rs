@@ -5,9 +5,10 @@
 
 use crate::client::Client;
 use crate::commands::{
-    act, admin, audit, check, code, completions, decide, escalate, join_token, list, login, logs,
-    maintenance, man, migrate, notification, oidc, openapi, pool, postgres, priority_budget, reservation,
-    run, serve, session, show, submit, webhook, what_if, workload,
+    act, admin, audit, budgets, check, code, completions, decide, escalate, join_token, list, login, logs,
+    maintenance, man, migrate, notification, oidc, openapi, operations, pool, postgres, prices,
+    priority_budget, reservation, run, serve, session, show, statement, submit, usage, webhook, what_if,
+    workload,
 };
 use crate::config::{self, Overrides};
 use crate::output::Output;
@@ -120,6 +121,20 @@ enum Command {
     Loans(list::LoansArgs),
     /// List reclaims
     Reclaims(list::ReclaimsArgs),
+    /// GPU-hours of teams, guaranteed, borrowed, lent and idle, and what they cost
+    Usage(usage::UsageArgs),
+    /// Statements of a month, and closing it
+    #[command(subcommand)]
+    Statement(statement::StatementCommand),
+    /// The price book
+    #[command(subcommand)]
+    Prices(prices::PricesCommand),
+    /// Monthly budgets
+    #[command(subcommand)]
+    Budgets(budgets::BudgetsCommand),
+    /// Long exports: CSV, JSON Lines, XLSX, FOCUS
+    #[command(subcommand)]
+    Operations(operations::OperationsCommand),
     /// Reserve GPUs of a pool for a team
     #[command(subcommand)]
     Reservation(reservation::ReservationCommand),
@@ -277,6 +292,11 @@ async fn run_signed_in(command: Command, client: &Client, output: Output) -> any
         Command::Quota(args) => list::quota(args, client, output).await,
         Command::Loans(args) => list::loans(args, client, output).await,
         Command::Reclaims(args) => list::reclaims(args, client, output).await,
+        Command::Usage(args) => usage::run(args, client, output).await,
+        Command::Statement(command) => statement::run(command, client, output).await,
+        Command::Prices(command) => prices::run(command, client, output).await,
+        Command::Budgets(command) => budgets::run(command, client, output).await,
+        Command::Operations(command) => operations::run(command, client, output).await,
         Command::Reservation(command) => reservation::run(command, client, output).await,
         Command::Maintenance(command) => maintenance::run(command, client, output).await,
         Command::Export(args) => code::export(args, client, output).await,

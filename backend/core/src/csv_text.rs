@@ -21,6 +21,39 @@ impl<'a> From<Option<&'a str>> for Cell<'a> {
     }
 }
 
+/// A cell that owns its words.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Field {
+    Text(String),
+    /// A decimal of ours, exact.
+    Number(String),
+    #[default]
+    Empty,
+}
+
+impl Field {
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Empty for none.
+    #[must_use]
+    pub fn maybe(text: Option<impl Into<String>>) -> Self {
+        text.map_or(Self::Empty, Self::text)
+    }
+}
+
+impl<'a> From<&'a Field> for Cell<'a> {
+    fn from(field: &'a Field) -> Self {
+        match field {
+            Field::Text(text) => Cell::Text(text),
+            Field::Number(text) => Cell::Number(text),
+            Field::Empty => Cell::Empty,
+        }
+    }
+}
+
 /// Appends a row and its line end.
 pub fn row<'a>(out: &mut String, cells: impl IntoIterator<Item = Cell<'a>>) {
     for (index, cell) in cells.into_iter().enumerate() {

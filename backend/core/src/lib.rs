@@ -18,6 +18,7 @@ pub mod job;
 pub mod job_spec;
 pub mod kind;
 pub mod lifecycle;
+pub mod money;
 pub mod node;
 pub mod notice;
 pub mod policy;

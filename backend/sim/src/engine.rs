@@ -42,6 +42,8 @@ pub struct Options {
     /// Judge every plan and every state.
     pub check: bool,
     pub faults: Option<crate::faults::Faults>,
+    /// Keep every holding and every loan as an interval.
+    pub intervals: bool,
 }
 
 impl Default for Options {
@@ -55,6 +57,7 @@ impl Default for Options {
             plan_every: 0,
             check: false,
             faults: None,
+            intervals: false,
         }
     }
 }
@@ -99,6 +102,8 @@ pub struct Outcome {
     pub denied: Vec<Micros>,
     /// The longest such wait, counted from its beginning.
     pub longest_owed_wait: Micros,
+    /// Empty unless asked for.
+    pub intervals: crate::intervals::Intervals,
 }
 
 /// A simulation under way.
@@ -114,6 +119,7 @@ pub(crate) struct Engine<'a> {
     pub(crate) evictions: BTreeMap<&'static str, u64>,
     pub(crate) evictions_of_team: Vec<BTreeMap<&'static str, u64>>,
     pub(crate) owed: crate::owed::Owed,
+    pub(crate) intervals: crate::intervals::Intervals,
     origin: DateTime<Utc>,
     pub(crate) now: Micros,
     due: Option<Micros>,
@@ -206,6 +212,7 @@ impl<'a> Engine<'a> {
             evictions: BTreeMap::new(),
             evictions_of_team: vec![BTreeMap::new(); teams],
             owed: crate::owed::Owed::new(teams),
+            intervals: crate::intervals::Intervals::default(),
             origin: cluster.now,
             now: 0,
             due: None,
@@ -274,6 +281,9 @@ impl<'a> Engine<'a> {
     }
 
     fn note_loans(&mut self, loans: &[Loan]) {
+        if self.options.intervals {
+            self.intervals.lend(loans, self.now);
+        }
         self.record.now.iter_mut().for_each(|gauge| gauge.lent = 0);
         for loan in loans {
             if let Some(&lender) = loan.lender.and_then(|team| self.index.team_at.get(&team)) {
@@ -385,7 +395,8 @@ impl<'a> Engine<'a> {
         self.cluster.end(id, end);
     }
 
-    fn finish(self) -> Outcome {
+    fn finish(mut self) -> Outcome {
+        self.intervals.close(self.now);
         Outcome {
             runs: self.lives.into_iter().map(|life| life.run).collect(),
             record: self.record,
@@ -398,6 +409,7 @@ impl<'a> Engine<'a> {
             violation_samples: self.violation_samples,
             denied: self.owed.denied,
             longest_owed_wait: self.owed.longest,
+            intervals: self.intervals,
         }
     }
 }

@@ -22,6 +22,7 @@ mod event;
 pub mod faults;
 pub mod figures;
 pub mod generate;
+pub mod intervals;
 mod owed;
 pub mod packing;
 pub mod page;

@@ -253,11 +253,15 @@ impl Engine<'_> {
 
     fn set_held(&mut self, task: usize, held: Option<(usize, i64)>) {
         let team = self.team(task);
-        if let Some((pool, milli)) = std::mem::replace(&mut self.lives[task].held, held) {
+        let before = std::mem::replace(&mut self.lives[task].held, held);
+        if let Some((pool, milli)) = before {
             self.index.used[team][pool] -= milli;
         }
         if let Some((pool, milli)) = held {
             self.index.used[team][pool] += milli;
+        }
+        if let Some((pool, _)) = held.or(before).filter(|_| self.options.intervals) {
+            self.intervals.hold(task, pool, held.map_or(0, |(_, milli)| milli), self.now);
         }
     }
 

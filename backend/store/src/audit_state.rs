@@ -74,12 +74,16 @@ pub async fn check_database(store: &Store, now: DateTime<Utc>) -> Result<Vec<Str
     )
     .fetch_all(&mut *tx)
     .await?;
-    tx.rollback().await?;
     found.extend(sums);
-    if let Verified::BrokenAt { position, expected, found: hash } = verify(store, 5_000).await? {
-        found.push(format!(
-            "events: the chain breaks at position {position}: expected {expected}, found {hash}"
-        ));
-    }
+    found.extend(crate::money::check::faults(&mut tx).await?);
+    tx.rollback().await?;
+    found.extend(broken_chain(store).await?);
     Ok(found)
+}
+
+async fn broken_chain(store: &Store) -> Result<Option<String>, StoreError> {
+    let Verified::BrokenAt { position, expected, found } = verify(store, 5_000).await? else {
+        return Ok(None);
+    };
+    Ok(Some(format!("events: the chain breaks at position {position}: expected {expected}, found {found}")))
 }

@@ -1,4 +1,5 @@
-//! Reeve's loops: schedule, seal, sign checkpoints, reap nodes, expire, what time does to approvals, and telling others.
+//! Reeve's loops: schedule, seal, sign checkpoints, settle the ledger, export, reap nodes, expire, what time does to
+//! approvals, and telling others.
 //!
 //! A loop waits, a step works: each step can be called by itself and never sleeps. This crate refuses to speak SQL and
 //! to serve HTTP; what it sends goes through [`notify::Outbound`].
@@ -6,6 +7,8 @@
 pub mod approvals;
 pub mod checkpoint;
 pub mod expire;
+pub mod export;
+pub mod ledger;
 pub mod notify;
 pub mod reap;
 pub mod run;

@@ -3,7 +3,7 @@
 
 use crate::notify::{Outbound, deliver, fan_out};
 use crate::schedule::{Scheduler, Ticked};
-use crate::{approvals, checkpoint, expire, reap, seal};
+use crate::{approvals, checkpoint, expire, export, ledger, reap, seal};
 use chrono::{DateTime, TimeDelta, Utc};
 use rand::Rng;
 use reeve_core::clock::SharedClock;
@@ -29,6 +29,8 @@ pub struct Rhythm {
     /// The longest that the sender of messages rests.
     pub deliver: Duration,
     pub checkpoint: Duration,
+    pub ledger: Duration,
+    pub export: Duration,
     /// Beyond a lease's end, before its node is declared lost.
     pub lease_margin: TimeDelta,
 }
@@ -43,6 +45,8 @@ impl Default for Rhythm {
             approvals: Duration::from_secs(1),
             deliver: Duration::from_secs(2),
             checkpoint: Duration::from_secs(300),
+            ledger: Duration::from_secs(60),
+            export: Duration::from_secs(2),
             lease_margin: TimeDelta::seconds(30),
         }
     }
@@ -76,6 +80,8 @@ pub async fn run_all(
         fan_out_loop(&store, &clock, rhythm, &outbound, &made, &cancel),
         deliver_loop(&store, &clock, rhythm, &outbound, &made, &cancel),
         checkpoint_loop(&store, &clock, rhythm, tools.audit_key_file, &cancel),
+        ledger_loop(&store, &clock, rhythm, &cancel),
+        export_loop(&store, &clock, rhythm, &cancel),
     );
 }
 
@@ -353,6 +359,41 @@ async fn checkpoint_loop(
                 wait(jittered(rhythm.checkpoint), cancel).await;
             }
             Err(error) => back_off.pause("checkpoint", &error, cancel).await,
+        }
+    }
+}
+
+async fn ledger_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &CancellationToken) {
+    let (mut back_off, mut beat) = (BackOff::new(), Beat::new("ledger"));
+    while !cancel.is_cancelled() {
+        let now = clock.now();
+        match ledger::step(store, now).await {
+            Ok(derived) => {
+                back_off.reset();
+                beat.after_step(store, now).await;
+                let pause = if derived.again { Duration::from_millis(200) } else { jittered(rhythm.ledger) };
+                wait(pause, cancel).await;
+            }
+            Err(error) => back_off.pause("ledger", &error, cancel).await,
+        }
+    }
+}
+
+/// An export under way is left when the server stops: another attempt begins it anew.
+async fn export_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &CancellationToken) {
+    let mut back_off = BackOff::new();
+    while !cancel.is_cancelled() {
+        let stepped = tokio::select! {
+            stepped = export::step::step(store, clock) => stepped,
+            () = cancel.cancelled() => return,
+        };
+        match stepped {
+            Ok(Some(_)) => back_off.reset(),
+            Ok(None) => {
+                back_off.reset();
+                wait(jittered(rhythm.export), cancel).await;
+            }
+            Err(error) => back_off.pause("export", &error, cancel).await,
         }
     }
 }

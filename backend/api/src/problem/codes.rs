@@ -78,6 +78,14 @@ problem_codes! {
     EscalationOpen = "escalation_open", 409, "A request for the same thing is open", "Wait until it is decided, or withdraw it and ask anew.";
     EscalationLarger = "escalation_larger", 422, "More than is asked for", "Approvers grant what is asked or less; `errors` names the field.";
     EscalationNeedless = "escalation_needless", 422, "It is so already", "Ask for more than what holds now; `detail` says what that is.";
+    BudgetExhausted = "budget_exhausted", 422, "The budget is used up", "`detail` names the budget. Wait for the next month, or ask whoever keeps it to raise it.";
+    BudgetNeedsApproval = "budget_needs_approval", 422, "The budget is used up, and more needs an approval", "Ask for an exception of the budget that `detail` names.";
+    MonthNotOver = "month_not_over", 409, "The month is not settled to its end", "Wait until a few minutes after its end.";
+    MonthClosed = "month_closed", 409, "The month is closed", "Nothing of it changes any more. Book a correction.";
+    MonthOpen = "month_open", 409, "The month is open", "What is wrong in it can still change; corrections are for closed months.";
+    SecondPersonNeeded = "second_person_needed", 409, "A second person is needed", "You proposed it yourself; somebody else who keeps the books must close it.";
+    StatementChanged = "statement_changed", 409, "The month is not what you saw", "Read its statements again, and decide with the new digest.";
+    OperationOver = "operation_over", 409, "The operation is over", "There is nothing to cancel any more.";
     JobIsFinal = "job_is_final", 409, "The job has ended", "Nothing can be done to an ended job but to requeue it.";
     JobNotQueued = "job_not_queued", 409, "The job does not wait", "Only a waiting job can be held or released.";
     JobNotRequeueable = "job_not_requeueable", 409, "The job cannot be requeued now", "It waits already, is leaving, or was submitted with requeue false.";

@@ -1,7 +1,7 @@
 //! Every route, in one place.
 
 use super::{
-    audit, events, health, list_identity, list_work, members, metrics, overview, policy, pools, teams,
+    events, health, list_books, list_identity, list_work, members, metrics, overview, policy, pools, teams,
     what_if,
 };
 use crate::app::AppState;
@@ -25,24 +25,18 @@ pub(crate) fn split() -> (OpenApiRouter<AppState>, OpenApiRouter<AppState>) {
         .routes(routes!(what_if::ask::ask))
         .routes(routes!(overview::show::show))
         .routes(routes!(overview::history::history));
-    let audit = OpenApiRouter::default()
-        .routes(routes!(audit::list::list))
-        .routes(routes!(audit::status::status))
-        .routes(routes!(audit::checkpoints::checkpoints))
-        .routes(routes!(audit::keys::keys))
-        .routes(routes!(audit::show::show));
     let short = OpenApiRouter::default()
         .merge(list_identity::short())
         .merge(people)
         .merge(pool)
-        .merge(audit)
+        .merge(list_books::short())
         .merge(list_work::short())
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/metrics", get(metrics::show::show));
     let long = OpenApiRouter::default()
         .routes(routes!(events::list::list))
-        .routes(routes!(audit::export::export))
+        .merge(list_books::long())
         .merge(list_work::long());
     (short, long)
 }

@@ -4,6 +4,7 @@
 //! exit code is 0 whatever falls short: a benchmark is no test.
 
 mod admission;
+mod audit;
 mod ceiling;
 pub(crate) mod command;
 mod cycle;

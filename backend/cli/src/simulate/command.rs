@@ -59,6 +59,7 @@ fn options(args: &SimulateArgs) -> Options {
         node_gpus: args.node_gpus,
         plan_every: args.plan_every,
         check: args.check,
+        intervals: false,
         faults: args.node_loss_every.map(|every| Faults { seed: args.seed, every, repair: args.node_repair }),
     }
 }

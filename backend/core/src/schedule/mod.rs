@@ -36,7 +36,7 @@ mod rights;
 mod room;
 mod score;
 mod serve;
-mod share_out;
+pub(crate) mod share_out;
 mod sides;
 pub mod snapshot;
 mod space;

@@ -4,7 +4,7 @@
 
 /// Parts of `total` in proportion to `weights`, by largest remainder; ties go to the first. All zero
 /// when the weights are.
-pub(super) fn share_out(total: i64, weights: &[i64]) -> Vec<i64> {
+pub(crate) fn share_out(total: i64, weights: &[i64]) -> Vec<i64> {
     let sum: i128 = weights.iter().map(|&weight| i128::from(weight)).sum();
     if sum <= 0 {
         return vec![0; weights.len()];

@@ -5,7 +5,7 @@
 
 use super::explanations::{self, Freshness};
 use super::snapshot::Loaded;
-use super::{diff_capacity, diff_loans, diff_planned, place, reclaim};
+use super::{diff_capacity, diff_guarantees, diff_loans, diff_planned, place, reclaim};
 use crate::error::StoreError;
 use crate::write_tx::{NewEvent, WriteContext};
 use chrono::{DateTime, Utc};
@@ -80,6 +80,7 @@ pub(crate) async fn apply(
     let loans_changed = diff_loans::write(&mut applier, &plan.loans).await?;
     diff_planned::write(&mut applier, &plan.planned).await?;
     diff_capacity::write(&mut applier).await?;
+    diff_guarantees::write(&mut applier).await?;
     pool_modes(&mut applier, plan).await?;
     bump_generations(&mut applier).await?;
     Ok(Change {

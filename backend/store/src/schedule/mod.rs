@@ -3,6 +3,7 @@
 pub mod apply;
 pub mod changes;
 mod diff_capacity;
+mod diff_guarantees;
 mod diff_loans;
 mod diff_planned;
 pub mod explanations;

@@ -7,6 +7,8 @@ use reeve_core::eviction::{EvictionCause, EvictionOutcome, ReclaimState};
 use reeve_core::job::{CheckpointMode, JobState, MemberState, RunState};
 use reeve_core::kind::Kind;
 use reeve_core::lifecycle::EndKind;
+use reeve_core::money::budget::{BudgetAction, BudgetUnit};
+use reeve_core::money::ledger::Share;
 use reeve_core::node::{GpuHealth, NodeState};
 use reeve_core::notice::{Setting, Topic};
 use reeve_core::priority::PriorityClass;
@@ -14,7 +16,9 @@ use reeve_core::queue::{QueueOrder, QueueState};
 use reeve_core::reason::ReasonCode;
 use reeve_core::schedule::plan::PoolMode;
 use reeve_store::deliveries::DeliveryState;
+use reeve_store::money::months::MonthState;
 use reeve_store::oidc::Enabled;
+use reeve_store::operations::OperationState;
 use reeve_store::schedule::changes::Subject;
 use reeve_store::sessions::SignInMethod;
 use reeve_store::webhooks::{DisabledReason, WebhookKind};
@@ -78,6 +82,14 @@ async fn every_check_of_words_is_its_enum() {
         ("evictions_cause_check", words!(EvictionCause)),
         ("evictions_outcome_check", words!(EvictionOutcome)),
         ("events_actor_type_check", words!(ActorType)),
+        ("ledger_entries_share_check", words!(Share)),
+        ("usage_days_share_check", words!(Share)),
+        ("billing_months_state_check", words!(MonthState)),
+        ("budgets_priority_class_check", words!(PriorityClass)),
+        ("budgets_unit_check", words!(BudgetUnit)),
+        ("budgets_action_check", words!(BudgetAction)),
+        ("budget_use_told_check", fixed(&["near", "exceeded"])),
+        ("operations_state_check", words!(OperationState)),
         ("escalations_asks_for_check", words!(AsksFor)),
         ("escalations_state_check", words!(EscalationState)),
         ("escalations_kinds_check", words!(Kind)),

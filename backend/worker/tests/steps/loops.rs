@@ -19,9 +19,10 @@ const SLOW: Rhythm = Rhythm {
     approvals: NEVER,
     deliver: NEVER,
     checkpoint: NEVER,
+    ledger: NEVER,
+    export: NEVER,
     lease_margin: TimeDelta::seconds(30),
 };
-
 async fn until_it_is(base: &Base, job: JobId, state: &str) {
     for _ in 0..1_000 {
         if base.state(job).await == state {

@@ -4,6 +4,7 @@
 //! has no such guard: it is only told by somebody who has just looked.
 
 use crate::app::AppState;
+use crate::budget_gate::Gate;
 use chrono::{DateTime, Utc};
 use reeve_core::access::{Action, Actor, Resource, Verdict, may};
 use reeve_core::id::{PoolId, TeamId};
@@ -54,6 +55,7 @@ pub(super) struct Facts {
     reaches: Arc<Vec<Reach>>,
     found: Arc<Found>,
     now: DateTime<Utc>,
+    budgets: Arc<Gate>,
 }
 
 impl Facts {
@@ -103,6 +105,7 @@ async fn facts(app: &AppState, found: Arc<Found>) -> Result<Facts, StoreError> {
     Ok(Facts {
         policy: app.installation.policy(&app.store, found.policy_version).await?,
         reaches: app.installation.reaches(&app.store, &found.pools, app.clock.now()).await?,
+        budgets: app.budgets.gate(&app.store, app.clock.now()).await?,
         found,
         now: app.clock.now(),
     })
@@ -157,6 +160,9 @@ fn resolve(spec: JobSpec, facts: &Facts) -> Result<Admitted, Vec<Fault>> {
     let level = raise.as_ref().and_then(|raise| raise.level.parse().ok());
     let priority =
         priority_class(&spec, &facts.policy, place, level).map_err(|fault| faults.push(fault)).ok();
+    if let Some(class) = priority {
+        faults.extend(facts.budgets.fault(TeamId(team.id), class));
+    }
     match queue.zip(priority) {
         Some((queue, priority)) if faults.is_empty() => {
             let ids = pools.iter().map(|reach| PoolId(reach.pool_id)).collect();

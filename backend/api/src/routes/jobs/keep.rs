@@ -190,6 +190,8 @@ pub(super) fn refused(refusal: Refusal) -> Problem {
     };
     let code = match faults.as_slice() {
         [only] if only.code == "priority_above_ceiling" => Code::PriorityAboveCeiling,
+        [only] if only.code == "budget_exhausted" => Code::BudgetExhausted,
+        [only] if only.code == "budget_needs_approval" => Code::BudgetNeedsApproval,
         _ => Code::InvalidBody,
     };
     let mut problem = Problem::new(code);
