@@ -167,8 +167,8 @@ try {
     "what if": () => signedIn(whatIfRun),
     policy: () => signedIn(policyRun),
     calendar: () => signedIn(calendarRun),
-    audit: () => signedIn(auditRun),
     identity: () => signedIn(identityRun),
+    audit: () => signedIn(auditRun),
     administration: () => signedIn(adminRun),
     "approvals by keyboard": async () => {
       if (!QUIET_URL) throw new Error("QUIET_URL is missing: the address of `reeve demo --no-workload`");

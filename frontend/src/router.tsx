@@ -2,8 +2,10 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "
 import { PLATFORM_ROLES } from "./api/admin";
 import { ASKS, ESCALATION_STATES } from "./api/approvals";
 import { JOB_STATES, KINDS, PRIORITY_CLASSES, REASON_CODES, RECLAIM_STATES } from "./api/views";
+import { COST_GROUPS, COST_UNITS } from "./lib/cost-bars";
 import { MAP_VIEWS } from "./lib/gpu-map";
 import { HISTORY_HOURS } from "./lib/history-hours";
+import { isMonth } from "./lib/money";
 import { QUEUE_SORTS, QUEUE_VIEWS } from "./lib/quota-filter";
 import { oneOf, parseSearch, someOf, stringifySearch, text } from "./lib/search-params";
 import { LANES_PX, type RowSize } from "./lib/timeline/find";
@@ -26,6 +28,8 @@ import { TimelinePage } from "./pages/timeline";
 import { Shell } from "./shell/shell";
 
 type Raw = Record<string, unknown>;
+const month = (value: unknown) => (isMonth(value) ? value : undefined);
+
 /** A filter's names are all optional in links. */
 const search =
   <Found extends object>(read: (raw: Raw) => Found) =>
@@ -198,6 +202,49 @@ export const auditEventRoute = createRoute({
   path: "/audit/$position",
   component: lazyRouteComponent(() => import("./pages/audit/event"), "AuditEventPage"),
 });
+export const costRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/cost",
+  component: lazyRouteComponent(() => import("./pages/cost"), "CostPage"),
+  validateSearch: search((raw) => ({
+    month: month(raw.month),
+    team: text(raw.team),
+    pool: text(raw.pool),
+    by: oneOf(COST_GROUPS, raw.by),
+    unit: oneOf(COST_UNITS, raw.unit),
+    show: oneOf(["table"] as const, raw.show),
+  })),
+});
+export const budgetsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/cost/budgets",
+  component: lazyRouteComponent(() => import("./pages/cost/budgets"), "BudgetsPage"),
+  validateSearch: search((raw) => ({
+    team: text(raw.team),
+    state: oneOf(["ok", "near", "exceeded"] as const, raw.state),
+  })),
+});
+export const monthsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/cost/months",
+  component: lazyRouteComponent(() => import("./pages/cost/months"), "MonthsPage"),
+  validateSearch: search((raw) => ({ month: month(raw.month) })),
+});
+export const statementRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/cost/statements/$month/$team",
+  component: lazyRouteComponent(() => import("./pages/cost/statement"), "StatementPage"),
+});
+export const pricesRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/cost/prices",
+  component: lazyRouteComponent(() => import("./pages/cost/prices"), "PricesPage"),
+});
+export const exportsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/cost/exports",
+  component: lazyRouteComponent(() => import("./pages/cost/exports"), "ExportsPage"),
+});
 export const accountRoute = createRoute({
   getParentRoute: () => root,
   path: "/account",
@@ -275,6 +322,12 @@ export const router = createRouter({
     escalationRoute,
     auditRoute,
     auditEventRoute,
+    costRoute,
+    budgetsRoute,
+    monthsRoute,
+    statementRoute,
+    pricesRoute,
+    exportsRoute,
     accountRoute,
     adminRoute,
     policyRoute,

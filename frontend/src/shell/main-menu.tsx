@@ -10,6 +10,7 @@ export const PLACES = [
   { to: "/nodes", key: "nodes", exact: false },
   { to: "/timeline", key: "timeline", exact: false },
   { to: "/calendar", key: "calendar", exact: false },
+  { to: "/cost", key: "cost", exact: false },
   { to: "/audit", key: "audit", exact: false },
   { to: "/admin", key: "admin", exact: false },
 ] as const;
