@@ -1,7 +1,7 @@
 //! The command: which sections, and what becomes of the figures.
 
 use super::report::Report;
-use super::{admission, audit, cycle, earth, idle, packing, philly, service, states};
+use super::{admission, audit, audit_live, cycle, earth, exports, idle, packing, philly, service, states};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -9,7 +9,8 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// Only this section: A (packing, on openb), B (admission, end to end), C (lending, on Helios Earth), D (real jobs, of Philly), E (planning
-    /// cycle), F (service), G (proving the audit log), I (idle reclaim) or P (random states under the judge)
+    /// cycle), F (service), G (proving the audit log), I (idle reclaim), L (exports of
+    /// the ledger) or P (random states under the judge)
     #[arg(long)]
     only: Option<String>,
     /// Where published traces lie, for A, C and D: openb/ (nodes, pods, arrivals, published figures),
@@ -22,6 +23,9 @@ pub(crate) struct BenchArgs {
     /// Events of the log that section G proves
     #[arg(long, default_value_t = 1_000_000)]
     events: i64,
+    /// Lines of the ledger that section L exports; xlsx has room for 1,048,575 a sheet
+    #[arg(long, default_value_t = 1_000_000)]
+    entries: i64,
     /// Jobs in the table when lists and explanations are measured in section F
     #[arg(long, default_value_t = 100_000)]
     jobs: usize,
@@ -41,10 +45,10 @@ pub(crate) async fn run(args: BenchArgs) -> anyhow::Result<()> {
     let wanted = |section: &str| args.only.as_deref().is_none_or(|only| only.eq_ignore_ascii_case(section));
     if let Some(only) = &args.only {
         anyhow::ensure!(
-            ["A", "B", "C", "D", "E", "F", "G", "I", "P"]
+            ["A", "B", "C", "D", "E", "F", "G", "I", "L", "P"]
                 .iter()
                 .any(|known| known.eq_ignore_ascii_case(only)),
-            "no section {only:?}: there are A, B, C, D, E, F, G, I and P"
+            "no section {only:?}: there are A, B, C, D, E, F, G, I, L and P"
         );
     }
     if wanted("A") {
@@ -85,6 +89,12 @@ pub(crate) async fn run(args: BenchArgs) -> anyhow::Result<()> {
     if wanted("G") {
         let mut report = Report::new("G", "proving the audit log");
         tokio::task::block_in_place(|| audit::measure(&mut report, args.events))?;
+        audit_live::measure(&mut report, args.events).await?;
+        report.finish(&args.out)?;
+    }
+    if wanted("L") {
+        let mut report = Report::new("L", "exports of the ledger");
+        exports::measure(&mut report, args.entries).await?;
         report.finish(&args.out)?;
     }
     if wanted("F") {

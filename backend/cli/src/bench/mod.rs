@@ -5,10 +5,12 @@
 
 mod admission;
 mod audit;
+mod audit_live;
 mod ceiling;
 pub(crate) mod command;
 mod cycle;
 mod earth;
+mod exports;
 mod idle;
 mod packing;
 mod philly;

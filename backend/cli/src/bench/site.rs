@@ -243,6 +243,34 @@ impl Site {
         line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok().map(|kib| kib / 1024.0)
     }
 
+    /// The most that the server held since [`Site::forget_peak_memory`], in MiB.
+    pub(super) fn peak_memory_mib(&self) -> Option<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.server.id()?)).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok().map(|kib| kib / 1024.0)
+    }
+
+    pub(super) fn forget_peak_memory(&self) -> anyhow::Result<()> {
+        let pid = self.server.id().context("the server has ended")?;
+        Ok(std::fs::write(format!("/proc/{pid}/clear_refs"), "5")?)
+    }
+
+    /// Runs a script in the database, with numbers in place of its variables.
+    pub(super) async fn script(&self, script: &str, variables: &[(&str, i64)]) -> anyhow::Result<()> {
+        let file = self.folder.path().join("script.sql");
+        std::fs::write(&file, script)?;
+        let mut psql = Command::new(self.postgres.programs().join("psql"));
+        psql.args(["--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--output=/dev/null"])
+            .arg("--file")
+            .arg(&file);
+        for (name, value) in variables {
+            psql.arg(format!("--set={name}={value}"));
+        }
+        let output = psql.arg(self.postgres.url()).stdin(Stdio::null()).output().await?;
+        anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    }
+
     /// Until the server has done what was left to do for the rows that are there: explained the jobs, sealed the events.
     pub(super) async fn settle(&self) -> anyhow::Result<()> {
         // Whatever came behind the server's back, it looks now, or after the longest rest of a tick.
