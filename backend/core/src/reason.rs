@@ -4,8 +4,10 @@
 use crate::id::JobId;
 use crate::text_enum;
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
 
 text_enum! {
     /// The fixed order: the first that applies is the main one.
@@ -37,20 +39,54 @@ pub struct Obstacle {
     pub numbers: BTreeMap<String, i64>,
 }
 
-/// Why a pending job has not started.
+/// Why a pending job has not started, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explanation {
+    /// Thousands of jobs that are alike share one.
+    #[serde(flatten, serialize_with = "Why::write", deserialize_with = "Why::read")]
+    pub why: Arc<Why>,
+    /// Place in its queue, from 1.
+    pub position: u32,
+    /// When it is expected to start; `None` where space is not what it waits for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expected_start: Option<ExpectedStart>,
+}
+
+impl Explanation {
+    /// Without the place in line.
+    #[must_use]
+    pub fn into_why(self) -> Why {
+        Arc::unwrap_or_clone(self.why)
+    }
+}
+
+impl Deref for Explanation {
+    type Target = Why;
+
+    fn deref(&self) -> &Why {
+        &self.why
+    }
+}
+
+/// One main reason, and what else stands in the way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Why {
     pub main: Obstacle,
     /// All other obstacles, in the fixed order.
     pub others: Vec<Obstacle>,
     /// The smallest change that would help.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub help: Option<Help>,
-    /// Place in its queue, from 1.
-    pub position: u32,
-    /// When it is expected to start; `None` where space is not what it waits for.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub expected_start: Option<ExpectedStart>,
+}
+
+impl Why {
+    fn write<S: Serializer>(why: &Arc<Self>, serializer: S) -> Result<S::Ok, S::Error> {
+        why.serialize(serializer)
+    }
+
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Self>, D::Error> {
+        Self::deserialize(deserializer).map(Arc::new)
+    }
 }
 
 /// A waiting job's expected start, with what it rests on.
@@ -104,4 +140,25 @@ pub enum Help {
     AcceptPool { pool: crate::id::PoolId },
     /// Nothing to do but wait.
     Wait,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_explanation_is_one_flat_object_and_is_read_back() {
+        let main = Obstacle {
+            code: ReasonCode::Fragmented,
+            detail: Some("pool_full".to_owned()),
+            numbers: [("asks".to_owned(), 8)].into(),
+        };
+        let why = Why { main, others: Vec::new(), help: Some(Help::AskForFewerGpus { gpus: 4 }) };
+        let told = Explanation { why: Arc::new(why), position: 3, expected_start: None };
+        let text = r#"{"main":{"code":"fragmented","detail":"pool_full","numbers":{"asks":8}},"others":[],"help":{"action":"ask_for_fewer_gpus","gpus":4},"position":3}"#;
+        assert_eq!(serde_json::to_string(&told).unwrap(), text);
+        assert_eq!(serde_json::from_str::<Explanation>(text).unwrap(), told);
+        let value: serde_json::Value = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::from_value::<Explanation>(value).unwrap(), told);
+    }
 }

@@ -6,6 +6,9 @@ use reeve_sim::cycle::{Cycle, growth_exponent, measure};
 
 const SEED: u64 = 42;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let size = arguments.next();

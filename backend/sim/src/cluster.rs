@@ -103,6 +103,8 @@ pub fn generate(size: Size, case: Case, seed: u64) -> Snapshot {
     let mut jobs = maker.running(now, &nodes, &queues);
     let quotas = maker.quotas(&teams, pool, &jobs);
     jobs.extend(maker.pending(now, &queues));
+    // As the store loads them.
+    jobs.sort_unstable_by_key(|job| job.id);
     Snapshot {
         now,
         policy: Policy::default(),

@@ -54,6 +54,7 @@ pub(super) struct Backlog {
 }
 
 /// What a job must keep clear of, were it to start now.
+#[derive(Default)]
 pub(super) struct InTheWay<'b> {
     pub(super) holds: Vec<&'b Hold>,
     /// Parts of it that are not free now and will be in time.
@@ -98,6 +99,9 @@ impl Backlog {
 
     /// Planned starts before which the job, were it to start now, would not have ended.
     pub(super) fn in_the_way(&self, state: &State<'_, '_>, job: usize, pool: usize) -> InTheWay<'_> {
+        if self.kept.is_empty() && self.reserved.is_empty() {
+            return InTheWay::default();
+        }
         let limit = state.problem.jobs[job].job.time_limit_secs.and_then(TimeDelta::try_seconds);
         let ends = limit.and_then(|limit| state.problem.now.checked_add_signed(limit));
         let ends_before = |at: Option<DateTime<Utc>>| at.zip(ends).is_some_and(|(at, ends)| ends <= at);

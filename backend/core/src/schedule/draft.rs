@@ -3,6 +3,7 @@
 //! This module takes no decision.
 
 use super::plan::{DroppedNomination, Eviction, EvictionRecord, Reclaim, RunnerUp, Start, TeamShare};
+use super::problem::Problem;
 use super::rights::Evictor;
 use super::score::{UnitKey, lost_gpu_secs, tier};
 use super::state::State;
@@ -16,8 +17,18 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) reclaims: Vec<Reclaim>,
+    /// Who was promised space in this plan for which nobody is asked to leave.
+    pub(super) without_victims: Vec<usize>,
     /// Nominations that end without a start.
     pub(super) dropped: Vec<DroppedNomination>,
+}
+
+impl Draft {
+    /// Somebody need not leave after all.
+    pub(super) fn list_without_victims(&mut self, problem: &Problem<'_>) {
+        let without = self.reclaims.iter().filter(|reclaim| reclaim.evictions.is_empty());
+        self.without_victims = without.filter_map(|reclaim| problem.job(reclaim.evictor?)).collect();
+    }
 }
 
 /// Shares of the teams that a decision concerns.
@@ -174,19 +185,18 @@ pub(super) fn without_evictor(
 
 /// The starts and growths of the plan, by job.
 pub(super) fn starts(state: &State<'_, '_>) -> Vec<Start> {
-    let mut starts = Vec::new();
+    let mut starts = Vec::with_capacity(state.jobs.iter().filter(|sim| sim.fresh).count());
     for (job, sim) in state.jobs.iter().enumerate() {
         let row = &state.problem.jobs[job];
         let had = row.members.len();
-        let new: Vec<_> = sim
-            .members
-            .iter()
-            .filter(|member| !row.members.iter().any(|old| old.index == member.index))
-            .map(|member| state.problem.placement(member.index, &member.hold))
-            .collect();
-        if new.is_empty() {
+        // Nobody loses a member within a plan: who has no more has no other.
+        if sim.members.len() <= had {
             continue;
         }
+        let mut new = Vec::with_capacity(sim.members.len() - had);
+        let members = sim.members.iter();
+        let added = members.filter(|member| !row.members.iter().any(|old| old.index == member.index));
+        new.extend(added.map(|member| state.problem.placement(member.index, &member.hold)));
         let pool = (!state.problem.is_cpu_only(row.class)).then_some(sim.pool).flatten();
         starts.push(Start {
             job: row.job.id,

@@ -21,9 +21,10 @@ use super::timeline::last_to_leave;
 use crate::id::JobId;
 use crate::job::GpuAsk;
 use crate::queue::QueueState;
-use crate::reason::{ExpectedStart, Explanation, Help, Obstacle, ReasonCode};
+use crate::reason::{ExpectedStart, Explanation, Help, Obstacle, ReasonCode, Why};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 type Found = (Obstacle, Help);
 
@@ -32,6 +33,8 @@ struct Desk<'s, 'p, 'a> {
     state: &'s State<'p, 'a>,
     bounds: &'s mut Bounds,
     outlooks: Outlooks,
+    /// By how long they wait for who leaves.
+    promised: BTreeMap<i64, Arc<Why>>,
 }
 
 /// One explanation for each pending job that did not start, by job id.
@@ -42,12 +45,12 @@ pub(super) fn explain_all(
     served: &Served,
 ) -> Vec<(JobId, Explanation)> {
     let problem = state.problem;
-    let notes = &served.notes;
-    let mut desk = Desk { state, bounds, outlooks: Outlooks::new(state) };
+    let notes = |job: usize| served.notes(job);
+    let mut desk = Desk { state, bounds, outlooks: Outlooks::new(state), promised: BTreeMap::new() };
     // Those who are alike wait for the same reasons.
-    let mut of_kind: Vec<Option<Explanation>> = vec![None; lines.kinds];
+    let mut of_kind: Vec<Option<Arc<Why>>> = vec![None; lines.kinds];
     let mut positions = vec![0_u32; problem.queues.len() + 1];
-    let mut explained: Vec<(usize, Explanation)> = Vec::new();
+    let mut explained: Vec<(usize, Explanation)> = Vec::with_capacity(lines.in_order.len());
     for &job in lines.in_order.iter().filter(|&&job| state.jobs[job].members.is_empty()) {
         let position = &mut positions[problem.jobs[job].queue.unwrap_or(problem.queues.len())];
         *position += 1;
@@ -55,21 +58,21 @@ pub(super) fn explain_all(
         let head = line.and_then(|line| line.head());
         let told = match line {
             Some(line) if line.strict && head != Some(job) => explanation(behind_the_head(*position)),
-            Some(line) if line.strict => explanation(desk.obstacles(job, &notes[job])),
+            Some(line) if line.strict => explanation(desk.obstacles(job, &notes(job))),
             _ if head.is_some_and(|head| head != job && state.jobs[head].held.is_some()) => {
                 explanation(behind_the_head(*position))
             }
-            _ if state.jobs[job].held.is_some() => explanation(desk.obstacles(job, &notes[job])),
-            _ if state.jobs[job].nominated.is_some() => explanation(desk.obstacles(job, &notes[job])),
+            _ if state.jobs[job].held.is_some() => explanation(desk.obstacles(job, &notes(job))),
+            _ if state.jobs[job].nominated.is_some() => desk.promised(job),
             _ => of_kind[lines.kind_of(job)]
-                .get_or_insert_with(|| explanation(desk.obstacles(job, &notes[head.unwrap_or(job)])))
+                .get_or_insert_with(|| explanation(desk.obstacles(job, &notes(head.unwrap_or(job)))))
                 .clone(),
         };
         let expected = match &state.jobs[job].nominated {
             Some(holds) => last_to_leave(state, holds).map(|at| ExpectedStart::Leaving { at }),
             None => expected_start(&served.backlog, job, head),
         };
-        explained.push((job, Explanation { position: *position, expected_start: expected, ..told }));
+        explained.push((job, Explanation { why: told, position: *position, expected_start: expected }));
     }
     explained.sort_unstable_by_key(|(job, _)| *job);
     explained.into_iter().map(|(job, explanation)| (problem.jobs[job].job.id, explanation)).collect()
@@ -81,17 +84,30 @@ fn expected_start(backlog: &Backlog, job: usize, head: Option<usize>) -> Option<
     backlog.expected(job).or_else(|| behind.map(|_| ExpectedStart::BehindPlanned { jobs: 1 }))
 }
 
-/// Without a place in line, which is each job's own.
-fn explanation(mut found: Vec<Found>) -> Explanation {
+/// All but a job's place in line: those who are alike share it.
+fn explanation(mut found: Vec<Found>) -> Arc<Why> {
     if found.is_empty() {
         found.push((obstacle(ReasonCode::BehindOthers, None, BTreeMap::new()), Help::Wait));
     }
     let (main, help) = found.remove(0);
     let others = found.into_iter().map(|(obstacle, _)| obstacle).collect();
-    Explanation { main, others, help: Some(help), position: 0, expected_start: None }
+    Arc::new(Why { main, others, help: Some(help) })
 }
 
 impl Desk<'_, '_, '_> {
+    /// Why a job waits to which space is promised: those who wait as long share it.
+    fn promised(&mut self, job: usize) -> Arc<Why> {
+        let holds = self.state.jobs[job].nominated.iter().flatten();
+        let secs = leaving_secs(self.state, holds.map(|hold| hold.node));
+        match invalid(self.state.problem, job) {
+            Some(wrong) => explanation(vec![wrong]),
+            None => {
+                let found = || explanation(vec![waiting_for_evictions(secs)]);
+                Arc::clone(self.promised.entry(secs).or_insert_with(found))
+            }
+        }
+    }
+
     /// All obstacles of a job; those of its most promising pool first.
     fn obstacles(&mut self, job: usize, notes: &Notes) -> Vec<Found> {
         let state = self.state;
@@ -105,8 +121,7 @@ impl Desk<'_, '_, '_> {
             return vec![waiting_for_evictions(leaving_secs(state, holds.iter().map(|hold| hold.node)))];
         }
         let pools = pools_in_order(state, job);
-        let mut by_pool: Vec<Vec<Found>> =
-            pools.into_iter().map(|pool| self.in_pool(job, pool, notes)).collect();
+        let mut by_pool: Vec<Vec<Found>> = pools.iter().map(|&pool| self.in_pool(job, pool, notes)).collect();
         // The pool that needs the least to change decides; the fixed order ranks that.
         let best = (0..by_pool.len())
             .rev()

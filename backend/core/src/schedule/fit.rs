@@ -4,7 +4,7 @@
 //! smallest NVLink domain that suffices, the fewest nodes for a gang. Whole pools are searched by the
 //! view's index, which must be settled. This module evicts nobody and knows no quota.
 
-use super::problem::{Class, Hold, Problem, Slice};
+use super::problem::{Class, Hold, Problem, Slice, Slices};
 use super::space::View;
 use crate::job::GpuAsk;
 use std::cmp::Reverse;
@@ -360,7 +360,7 @@ pub(super) fn pack(problem: &Problem<'_>, view: &View, class: &Class, node: usiz
     let (cpu, memory) = (class.shape.cpu.0, class.shape.memory.0);
     let (mut free_cpu, mut free_memory) = (view.cpu[node], view.memory[node]);
     let mut cards = Cards::new(problem, view, class, node);
-    let mut holds = Vec::new();
+    let mut holds = Vec::with_capacity(usize::from(most == 1));
     for _ in 0..most {
         if (cpu > 0 && free_cpu < cpu) || (memory > 0 && free_memory < memory) {
             break;
@@ -393,15 +393,15 @@ impl Cards {
         }
     }
 
-    fn take(&mut self, problem: &Problem<'_>, ask: GpuAsk, node: usize) -> Option<Vec<Slice>> {
+    fn take(&mut self, problem: &Problem<'_>, ask: GpuAsk, node: usize) -> Option<Slices> {
         match ask {
-            GpuAsk::None => Some(Vec::new()),
+            GpuAsk::None => Some(Slices::new()),
             GpuAsk::Whole { gpus } => self.take_whole(problem, gpus as usize, node),
             GpuAsk::Share { devices, milli, memory } => self.take_share(devices as usize, milli.0, memory.0),
         }
     }
 
-    fn take_whole(&mut self, problem: &Problem<'_>, count: usize, node: usize) -> Option<Vec<Slice>> {
+    fn take_whole(&mut self, problem: &Problem<'_>, count: usize, node: usize) -> Option<Slices> {
         if self.whole.len() < count {
             return None;
         }
@@ -416,7 +416,7 @@ impl Cards {
     }
 
     /// The tightest different cards that fit.
-    fn take_share(&mut self, devices: usize, milli: i64, memory: i64) -> Option<Vec<Slice>> {
+    fn take_share(&mut self, devices: usize, milli: i64, memory: i64) -> Option<Slices> {
         let mut fitting: Vec<usize> = (0..self.cards.len())
             .filter(|&at| self.cards[at].1 >= milli && self.cards[at].2 >= memory)
             .collect();

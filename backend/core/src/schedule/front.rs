@@ -21,8 +21,8 @@ use std::collections::BTreeSet;
 /// How many fronts are kept: owners, borrowers of a class or two.
 pub(super) const FRONTS: usize = 3;
 
-/// The next unit of a team: its key, the team, and its row in the team's herd.
-pub(super) type Head = (UnitKey, usize, usize);
+/// The next unit of a team: its key, and the team.
+pub(super) type Head = (UnitKey, usize);
 
 /// All by which the terms of two askers from outside a branch may differ, beside the branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +140,7 @@ impl Front {
     pub(super) fn next(&self, of: &[usize], after: Option<&Head>, without: usize) -> Option<Head> {
         use std::ops::Bound;
         let from = after.map_or(Bound::Unbounded, |head| Bound::Excluded(*head));
-        self.order.range((from, Bound::Unbounded)).find(|(_, team, _)| of[*team] != without).copied()
+        self.order.range((from, Bound::Unbounded)).find(|(_, team)| of[*team] != without).copied()
     }
 }
 
@@ -152,8 +152,7 @@ fn ask(state: &State<'_, '_>, herds: &mut Herds, evictor: &Evictor, side: usize)
         let Some(terms) = terms(state, evictor, team) else { continue };
         let offer: Offer = herds.offer(state, evictor, (team, terms));
         asked.survey.add(&offer, false);
-        let first = herds.first(state, evictor, (team, &terms, &offer));
-        asked.heads.extend(first.map(|(at, key)| (key, team, at)));
+        asked.heads.extend(offer.first_on(&terms, state, evictor.pool).map(|key| (key, team)));
     }
     asked
 }

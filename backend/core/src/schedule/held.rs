@@ -33,7 +33,7 @@ impl State<'_, '_> {
             self.space.take(self.problem, hold, Count::Later);
         }
         self.count_held(pool, owner, row.base_milli);
-        self.jobs[job].held = Some(Held { holds, pool, until, free_milli, owner });
+        self.jobs[job].held = Some(Box::new(Held { holds, pool, until, free_milli, owner }));
     }
 
     pub(super) fn release_held(&mut self, job: usize) {

@@ -1,30 +1,62 @@
 //! Who could have to leave, by team: each team's units in the order in which they would be taken, and
 //! what is true of all of them together for one kind of asker.
 //!
-//! Invariant: a herd whose version is the state's lists exactly the units of the team's placed jobs in the
-//! pool, members already leaving left out at the time it was made; whoever reads it skips those that have
-//! been asked since. The verdicts are [`super::rights`]'s: this module judges nobody by itself.
+//! A herd is not made anew when somebody of the team starts or is asked to leave: the state says whose units have become
+//! others ([`Stirs`]), and only these take new places. Units of other teams that are alike to every asker
+//! ([`Target`]) are counted together and judged once.
+//!
+//! Invariant: once [`Herds::offer`] has followed the state, a herd lists exactly the units of the team's placed jobs in the
+//! pool that stay. The verdicts are [`super::rights`]'s: this module judges nobody by itself.
 
 use super::front::{FRONTS, Footing, Front};
-use super::rights::{Evictor, Right, Terms, Verdict, right};
+use super::problem::Index;
+use super::rights::{Evictor, Right, Target, Terms, Verdict, right, right_to};
 use super::score::UnitKey;
 use super::state::State;
 use super::unit::Unit;
 use chrono::{DateTime, Utc};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Jobs of one team whose units have become others, in that order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stirs {
+    /// Grows when the record begins anew: who has not read it to its end reads the team anew.
+    record: u32,
+    jobs: Vec<usize>,
+}
+
+impl Stirs {
+    /// `placed`: how many jobs the team has placed. A record much longer than that is dearer than to begin anew.
+    pub(super) fn note(&mut self, job: usize, placed: usize) {
+        if self.jobs.len() > 64 + 8 * placed {
+            self.record += 1;
+            self.jobs.clear();
+        }
+        self.jobs.push(job);
+    }
+}
 
 /// One unit. In the key, right, overshoot and share are left open: they are the asker's.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
-    pub(super) key: UnitKey,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Row {
+    key: UnitKey,
     /// The job has no other unit.
     alone: bool,
+    target: Target,
+}
+
+/// Units that are alike, of jobs that have no other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Count {
+    units: usize,
+    milli: i64,
 }
 
 /// What a whole herd can offer to one kind of asker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Offer {
-    /// The first row that may be taken, and by which right.
-    pub(super) first: Option<(usize, Right)>,
+    /// The first unit that may be taken, and by which right.
+    first: Option<(UnitKey, Right)>,
     pub(super) may: usize,
     /// What those that may be taken, now or after their minimum run time, hold together.
     pub(super) takeable_milli: i64,
@@ -35,11 +67,23 @@ pub(super) struct Offer {
     pub(super) hits_a_guarantee: bool,
 }
 
+impl Offer {
+    /// The first unit that may be taken, for an asker on these terms.
+    pub(super) fn first_on(&self, terms: &Terms, state: &State<'_, '_>, pool: usize) -> Option<UnitKey> {
+        self.first.map(|(key, right)| key.with(right, terms.share(state, pool)))
+    }
+}
+
 #[derive(Debug, Default)]
 struct Herd {
-    version: u32,
+    /// How far it has read the team's stirs; `None` = it was never made.
+    seen: Option<(u32, usize)>,
     as_of: DateTime<Utc>,
-    rows: Vec<Row>,
+    rows: VecDeque<Row>,
+    /// By job: how many rows it has.
+    listed: Index<usize, usize>,
+    /// Of those who are alone.
+    counts: BTreeMap<Target, Count>,
     offer: Option<(Terms, Offer)>,
 }
 
@@ -50,7 +94,7 @@ pub(super) struct Herds {
     fronts: [Front; FRONTS],
     /// Grows with each use of a front.
     uses: u64,
-    /// Units judged so far: what searches pay for.
+    /// Verdicts so far: what searches pay for.
     pub(super) judged: usize,
 }
 
@@ -93,59 +137,44 @@ impl Herds {
             of.resize_with(state.problem.pools.len() * state.problem.teams.len(), Herd::default);
         }
         let herd = &mut of[at];
-        if herd.version != state.herd_version[team] || herd.as_of != evictor.as_of {
-            herd.rows = rows(state, evictor, team);
-            (herd.version, herd.as_of) = (state.herd_version[team], evictor.as_of);
-            herd.offer = None;
-        }
-        debug_assert!(is_true(state, evictor, team, &herd.rows), "a herd equals a new one");
+        herd.follow(state, evictor, team);
+        debug_assert!(herd.is_true(state, evictor, team), "a herd equals a new one");
         match herd.offer {
             Some((known, offer)) if known == terms => offer,
             _ => {
-                let offer = offer(state, evictor, &herd.rows);
-                self.judged += herd.rows.len();
+                let offer = if team == evictor.team {
+                    herd.offer_to_own(state, evictor)
+                } else {
+                    herd.offer_to_others(state, evictor, team)
+                };
+                let own = if team == evictor.team { herd.rows.len() } else { herd.counts.len() };
+                self.judged += own;
                 herd.offer = Some((terms, offer));
                 offer
             }
         }
     }
 
-    /// The first row that may be taken, of an offer on these terms.
-    pub(super) fn first(
-        &self,
-        state: &State<'_, '_>,
-        evictor: &Evictor,
-        (team, terms, offer): (usize, &Terms, &Offer),
-    ) -> Option<(usize, UnitKey)> {
-        let (first, right) = offer.first?;
-        let key = self.rows(state, evictor, team)?[first].key;
-        if key.unit.is_gone(state) {
-            return self.next(state, evictor, team, first);
-        }
-        Some((first, key.with(right, terms.share(state, evictor.pool))))
-    }
-
-    fn rows(&self, state: &State<'_, '_>, evictor: &Evictor, team: usize) -> Option<&[Row]> {
-        let (later, at) = seat(state, evictor, team);
-        Some(&self.of[later].get(at)?.rows)
-    }
-
-    /// The first row from `from` on that may be taken.
+    /// The next unit after one of the team's that may be taken.
     pub(super) fn next(
         &self,
         state: &State<'_, '_>,
         evictor: &Evictor,
         team: usize,
-        from: usize,
-    ) -> Option<(usize, UnitKey)> {
-        let mut rows = self.rows(state, evictor, team)?.iter().enumerate().skip(from);
-        rows.find_map(|(at, row)| {
+        after: &UnitKey,
+    ) -> Option<UnitKey> {
+        let (later, at) = seat(state, evictor, team);
+        let rows = &self.of[later].get(at)?.rows;
+        let after = after.opened();
+        let is_first = rows.front().is_some_and(|row| row.key == after);
+        let from = if is_first { 1 } else { rows.partition_point(|row| row.key <= after) };
+        rows.range(from..).find_map(|row| {
             let unit = row.key.unit;
             if unit.is_gone(state) {
                 return None;
             }
             let Verdict::May(right) = right(state, evictor, unit) else { return None };
-            Some((at, row.key.with(right, super::rights::victim_share(state, evictor, unit))))
+            Some(row.key.with(right, super::rights::victim_share(state, evictor, unit)))
         })
     }
 }
@@ -156,64 +185,174 @@ fn seat(state: &State<'_, '_>, evictor: &Evictor, team: usize) -> (usize, usize)
     (later, evictor.pool * state.problem.teams.len() + team)
 }
 
-/// Whether those who have not been asked since are all there are, in their order.
-fn is_true(state: &State<'_, '_>, evictor: &Evictor, team: usize, known: &[Row]) -> bool {
-    let staying = |rows: &[Row]| -> Vec<UnitKey> {
-        rows.iter().map(|row| row.key).filter(|key| !key.unit.is_gone(state)).collect()
-    };
-    staying(known) == staying(&rows(state, evictor, team))
-}
-
-fn rows(state: &State<'_, '_>, evictor: &Evictor, team: usize) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
-    for &job in state.of_team[team].iter().filter(|&&job| state.jobs[job].pool == Some(evictor.pool)) {
-        let first = rows.len();
-        for unit in Unit::all_of(state, job) {
-            rows.push(Row { key: UnitKey::open(state, unit, evictor.as_of), alone: false });
+impl Herd {
+    /// Gives those whose units have become others their new places.
+    fn follow(&mut self, state: &State<'_, '_>, evictor: &Evictor, team: usize) {
+        let stirs = &state.stirs[team];
+        match self.seen {
+            Some((record, seen)) if record == stirs.record && self.as_of == evictor.as_of => {
+                if seen == stirs.jobs.len() {
+                    return;
+                }
+                let mut jobs = stirs.jobs[seen..].to_vec();
+                jobs.sort_unstable();
+                jobs.dedup();
+                for job in jobs {
+                    self.leave_out(job);
+                    self.take_in(state, evictor, job);
+                }
+            }
+            _ => *self = Self::new(state, evictor, team),
         }
-        if let [only] = &mut rows[first..] {
-            only.alone = true;
+        self.seen = Some((stirs.record, stirs.jobs.len()));
+        self.offer = None;
+    }
+
+    fn new(state: &State<'_, '_>, evictor: &Evictor, team: usize) -> Self {
+        let mut herd = Self { as_of: evictor.as_of, ..Self::default() };
+        let mut rows = Vec::new();
+        for &job in &state.of_team[team] {
+            let of_job = rows_of(state, evictor, job);
+            herd.count(&of_job);
+            rows.extend(of_job);
+        }
+        rows.sort_unstable_by_key(|row| row.key);
+        herd.rows = rows.into();
+        herd
+    }
+
+    fn count(&mut self, of_job: &[Row]) {
+        let Some(first) = of_job.first() else { return };
+        self.listed.insert(first.key.unit.job, of_job.len());
+        if first.alone {
+            let count = self.counts.entry(first.target).or_default();
+            count.units += 1;
+            count.milli += first.target.milli;
         }
     }
-    rows.sort_unstable_by_key(|row| row.key);
-    rows
+
+    fn take_in(&mut self, state: &State<'_, '_>, evictor: &Evictor, job: usize) {
+        let of_job = rows_of(state, evictor, job);
+        self.count(&of_job);
+        for row in of_job {
+            let at = self.rows.partition_point(|other| other.key < row.key);
+            self.rows.insert(at, row);
+        }
+    }
+
+    /// Those who were asked for last stand near the front: there they are looked for first.
+    fn leave_out(&mut self, job: usize) {
+        for _ in 0..self.listed.remove(&job).unwrap_or(0) {
+            let at = self.rows.iter().position(|row| row.key.unit.job == job);
+            let Some(row) = at.and_then(|at| self.rows.remove(at)) else { return };
+            if row.alone
+                && let Some(count) = self.counts.get_mut(&row.target)
+            {
+                count.units -= 1;
+                count.milli -= row.target.milli;
+                if count.units == 0 {
+                    self.counts.remove(&row.target);
+                }
+            }
+        }
+    }
+
+    fn is_true(&self, state: &State<'_, '_>, evictor: &Evictor, team: usize) -> bool {
+        let new = Self::new(state, evictor, team);
+        (&new.rows, &new.counts, &new.listed) == (&self.rows, &self.counts, &self.listed)
+    }
+
+    /// Units of other teams: those that are alike are judged once.
+    fn offer_to_others(&self, state: &State<'_, '_>, evictor: &Evictor, team: usize) -> Offer {
+        let mut offer = Offer::default();
+        let mut alone = 0;
+        for (target, count) in &self.counts {
+            let verdict = right_to(state, evictor, team, target);
+            if offer.note(verdict, *count) {
+                offer.takeable_milli += count.milli;
+            }
+            alone += count.units;
+        }
+        if alone < self.rows.len() {
+            offer.add_several(state, evictor, self.rows.iter().filter(|row| !row.alone));
+        }
+        offer.first = offer.may.checked_sub(1).and_then(|_| self.first(state, evictor));
+        offer
+    }
+
+    fn offer_to_own(&self, state: &State<'_, '_>, evictor: &Evictor) -> Offer {
+        let mut offer = Offer::default();
+        for row in self.rows.iter().filter(|row| row.alone) {
+            let count = Count { units: 1, milli: row.target.milli };
+            if offer.note(right(state, evictor, row.key.unit), count) {
+                offer.takeable_milli += count.milli;
+            }
+        }
+        offer.add_several(state, evictor, self.rows.iter().filter(|row| !row.alone));
+        offer.first = self.first(state, evictor);
+        offer
+    }
+
+    fn first(&self, state: &State<'_, '_>, evictor: &Evictor) -> Option<(UnitKey, Right)> {
+        self.rows.iter().find_map(|row| match right(state, evictor, row.key.unit) {
+            Verdict::May(right) => Some((row.key, right)),
+            _ => None,
+        })
+    }
 }
 
-fn offer(state: &State<'_, '_>, evictor: &Evictor, rows: &[Row]) -> Offer {
-    let mut offer = Offer::default();
-    // A gang leaves with its surplus members: where it may, they count with it.
-    let mut shared: Vec<(usize, bool, i64)> = Vec::new();
-    for (at, row) in rows.iter().enumerate() {
-        let unit = row.key.unit;
-        if unit.is_gone(state) {
-            continue;
-        }
-        let verdict = right(state, evictor, unit);
+impl Offer {
+    /// Takes in a verdict on units that are alike. Whether they may be taken, now or after their minimum run time.
+    fn note(&mut self, verdict: Verdict, count: Count) -> bool {
         match verdict {
-            Verdict::Never => continue,
+            Verdict::Never => return false,
             Verdict::BelowGuarantee => {
-                offer.hits_a_guarantee = true;
-                offer.withheld_milli += unit.milli(state);
-                continue;
+                self.hits_a_guarantee = true;
+                self.withheld_milli += count.milli;
+                return false;
             }
             Verdict::Protected(until) => {
-                offer.protected_until = Some(offer.protected_until.map_or(until, |known| known.min(until)));
+                self.protected_until = Some(self.protected_until.map_or(until, |known| known.min(until)));
             }
-            Verdict::May(right) => {
-                offer.may += 1;
-                offer.first.get_or_insert((at, right));
+            Verdict::May(_) => self.may += count.units,
+        }
+        true
+    }
+
+    /// Units of jobs that have several. A gang leaves with its surplus members: where it may, they count with it.
+    fn add_several<'r>(
+        &mut self,
+        state: &State<'_, '_>,
+        evictor: &Evictor,
+        rows: impl Iterator<Item = &'r Row>,
+    ) {
+        let mut shared: Vec<(usize, bool, i64)> = Vec::new();
+        for Row { key: UnitKey { unit, .. }, target, .. } in rows {
+            if self.note(right(state, evictor, *unit), Count { units: 1, milli: target.milli }) {
+                shared.push((unit.job, unit.surplus.is_some(), target.milli));
             }
         }
-        if row.alone {
-            offer.takeable_milli += unit.milli(state);
-        } else {
-            shared.push((unit.job, unit.surplus.is_some(), unit.milli(state)));
+        shared.sort_unstable();
+        for part in shared.chunk_by(|left, right| left.0 == right.0) {
+            let gang = part.iter().filter(|(_, surplus, _)| !surplus).map(|(_, _, milli)| *milli).max();
+            self.takeable_milli += gang.unwrap_or_else(|| part.iter().map(|(_, _, milli)| milli).sum());
         }
     }
-    shared.sort_unstable();
-    for part in shared.chunk_by(|left, right| left.0 == right.0) {
-        let gang = part.iter().filter(|(_, surplus, _)| !surplus).map(|(_, _, milli)| *milli).max();
-        offer.takeable_milli += gang.unwrap_or_else(|| part.iter().map(|(_, _, milli)| milli).sum());
+}
+
+/// The units of a job in the pool, if it is there.
+fn rows_of(state: &State<'_, '_>, evictor: &Evictor, job: usize) -> Vec<Row> {
+    if state.jobs[job].pool != Some(evictor.pool) {
+        return Vec::new();
     }
-    offer
+    let row = |unit: Unit| Row {
+        key: UnitKey::open(state, unit, evictor.as_of),
+        alone: false,
+        target: Target::of(state, unit, evictor.as_of),
+    };
+    let mut rows: Vec<Row> = Unit::all_of(state, job).map(row).collect();
+    if let [only] = rows.as_mut_slice() {
+        only.alone = true;
+    }
+    rows
 }

@@ -85,8 +85,7 @@ impl Muster {
         let Some(terms) = terms(state, evictor, team) else { return };
         let offer = herds.offer(state, evictor, (team, terms));
         self.survey.add(&offer, team == evictor.team);
-        let first = herds.first(state, evictor, (team, &terms, &offer));
-        heads.extend(first.map(|(at, key)| Reverse((key, team, at))));
+        heads.extend(offer.first_on(&terms, state, evictor.pool).map(|key| Reverse((key, team))));
     }
 
     /// Whether every borrower, asked one by one, says the same.
@@ -125,7 +124,7 @@ impl Muster {
             let Some(terms) = terms(state, evictor, team) else { continue };
             let offer = herds.offer(state, evictor, (team, terms));
             muster.survey.add(&offer, team == evictor.team);
-            if offer.first.is_some() {
+            if offer.may > 0 {
                 muster.list(state, evictor, state.of_team[team].iter().copied());
             }
         }
@@ -135,8 +134,8 @@ impl Muster {
     }
 
     /// May be kept while the state changes, as long as it is used when the state is as it was.
-    pub(super) const fn keeps(&self) -> bool {
-        self.behind.is_none()
+    pub(super) fn keeps(&self) -> bool {
+        self.behind.is_none() && self.heads.is_empty()
     }
 
     /// The units of these jobs.
@@ -179,14 +178,14 @@ impl Muster {
         let near = self.heads.peek().map(|Reverse(head)| *head);
         let far = self.behind.as_ref().and_then(|behind| behind.next);
         let is_far = far.is_some_and(|far| near.is_none_or(|near| far < near));
-        let Some((key, team, at)) = (if is_far { far } else { near }) else { return self.listed.pop() };
+        let Some((key, team)) = (if is_far { far } else { near }) else { return self.listed.pop() };
         if let Some(behind) = self.behind.as_mut().filter(|_| is_far) {
             behind.next = herds.front(behind.slot).next(&state.sides.of, far.as_ref(), behind.own);
         } else {
             self.heads.pop();
         }
-        if let Some((at, key)) = herds.next(state, evictor, team, at + 1) {
-            self.heads.push(Reverse((key, team, at)));
+        if let Some(next) = herds.next(state, evictor, team, &key) {
+            self.heads.push(Reverse((next, team)));
         }
         Some(key)
     }

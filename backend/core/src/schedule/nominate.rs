@@ -101,16 +101,19 @@ pub(super) fn start_early(state: &mut State<'_, '_>, draft: &mut Draft) -> bool 
     let problem = state.problem;
     let mut old: Vec<&Nomination> = problem.snapshot.nominations.iter().collect();
     old.sort_unstable_by_key(|nomination| (nomination.created_at, nomination.job));
-    let order: Vec<JobId> = old.iter().map(|nomination| nomination.job).collect();
-    let old: BTreeSet<JobId> = order.iter().copied().collect();
-    let new = draft.reclaims.iter().filter_map(|reclaim| reclaim.evictor);
-    let all: Vec<JobId> = order.into_iter().chain(new.filter(|job| !old.contains(job))).collect();
-    // Starts below take reclaims without evictions out only.
-    let evicts = draft.reclaims.iter().filter(|reclaim| !reclaim.evictions.is_empty());
-    let evicts: BTreeSet<JobId> = evicts.filter_map(|reclaim| reclaim.evictor).collect();
-    for id in all {
-        let Some(job) = problem.job(id) else { continue };
-        if evicts.contains(&id) {
+    let order: Vec<usize> = old.iter().filter_map(|nomination| problem.job(nomination.job)).collect();
+    let old: BTreeSet<usize> = order.iter().copied().collect();
+    // Who was promised space in this plan for evictions waits for them.
+    let evicts: BTreeSet<JobId> = match old.is_empty() {
+        true => BTreeSet::new(),
+        false => evicting(draft).collect(),
+    };
+    let order = order.into_iter().filter(|&job| !evicts.contains(&problem.jobs[job].job.id));
+    let new = draft.without_victims.iter().copied().filter(|job| !old.contains(job));
+    let all: Vec<usize> = order.chain(new).collect();
+    for job in all {
+        // A promise is no use now: as long as there is no quota for it, lifting it gives none.
+        if !state.fits_now(job) {
             continue;
         }
         let Some((pool, holds)) = state.lift(job) else { continue };
@@ -119,11 +122,19 @@ pub(super) fn start_early(state: &mut State<'_, '_>, draft: &mut Draft) -> bool 
             continue;
         };
         state.start(job, pool, place);
-        state.jobs[job].was_promised = old.contains(&id);
+        state.jobs[job].was_promised = old.contains(&job);
+        let id = problem.jobs[job].job.id;
         draft.reclaims.retain(|reclaim| reclaim.evictor != Some(id));
+        draft.without_victims.retain(|&promised| promised != job);
         started = true;
     }
     started
+}
+
+/// For whom somebody is asked to leave in this plan.
+fn evicting(draft: &Draft) -> impl Iterator<Item = JobId> + '_ {
+    let evicts = draft.reclaims.iter().filter(|reclaim| !reclaim.evictions.is_empty());
+    evicts.filter_map(|reclaim| reclaim.evictor)
 }
 
 /// Where a promised job, not nominated just now, may start: in its place, or on idle GPUs of the same pool.
@@ -203,7 +214,6 @@ pub(super) fn commit(state: &mut State<'_, '_>, draft: &mut Draft, evictor: &Evi
                 state.release(job, at);
             }
         }
-        state.units_changed(job);
     }
     if evictions.is_empty() && is_startable(state, evictor.job, evictor.pool, &found.holds) {
         state.start(evictor.job, evictor.pool, found.holds.clone());
@@ -213,6 +223,9 @@ pub(super) fn commit(state: &mut State<'_, '_>, draft: &mut Draft, evictor: &Evi
     draft::complete(state, evictor, found, &mut evictions);
     for eviction in &evictions {
         state.look_again(eviction.leave_by);
+    }
+    if evictions.is_empty() {
+        draft.without_victims.push(evictor.job);
     }
     let expires_at = expiry(state, found);
     state.look_again(expires_at);

@@ -215,7 +215,11 @@ impl Picker {
             if let Some(top) = stale {
                 self.replay_under(state, lines, top);
             }
-            self.raise(state, lines, team);
+            // Only where a candidate lies outside its guarantee do shares count.
+            let by_share = |node| self.bracket.champion(node).is_some_and(|(turn, _)| turn.level > 0);
+            if state.tree.path(team).any(by_share) {
+                self.raise(state, lines, team);
+            }
         }
     }
 

@@ -14,6 +14,7 @@ use crate::node::NodeState;
 use crate::units::{Mib, MilliGpu};
 use chrono::{DateTime, TimeDelta, Utc};
 use foldhash::fast::FixedState;
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -28,11 +29,14 @@ pub(super) struct Slice {
     pub(super) memory: i64,
 }
 
+/// Most members hold one GPU, or a part of one.
+pub(super) type Slices = SmallVec<[Slice; 1]>;
+
 /// What one member holds or would hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hold {
     pub(super) node: usize,
-    pub(super) slices: Vec<Slice>,
+    pub(super) slices: Slices,
     pub(super) cpu: i64,
     pub(super) memory: i64,
 }
@@ -153,7 +157,6 @@ pub(super) struct Problem<'a> {
     pub(super) node_jobs: Vec<Vec<usize>>,
     pub(super) rule_book: RuleBook,
     pub(super) calendar: Calendar,
-    gpu_index: Index<GpuId, usize>,
     node_index: Index<NodeId, usize>,
 }
 
@@ -184,7 +187,18 @@ struct Shared<'a> {
     classes: Index<ClassKey<'a>, usize>,
     masks: Index<Wishes<'a>, Masks>,
     pools: Index<&'a [PoolId], Rc<[usize]>>,
+    homes: Index<(TeamId, QueueId), Home>,
 }
+
+/// Whose a job is.
+#[derive(Debug, Clone, Copy)]
+struct Home {
+    team: Option<usize>,
+    queue: Option<usize>,
+}
+
+/// The nodes of each place of a level.
+type ByPlace<'a> = BTreeMap<&'a str, Vec<usize>>;
 
 impl<'a> Problem<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
@@ -210,7 +224,6 @@ impl<'a> Problem<'a> {
             node_jobs: Vec::new(),
             rule_book: RuleBook::default(),
             calendar: Calendar::default(),
-            gpu_index: Index::default(),
             node_index: Index::default(),
         };
         problem.add_nodes();
@@ -222,6 +235,7 @@ impl<'a> Problem<'a> {
     }
 
     fn add_nodes(&mut self) {
+        let mut by_level: BTreeMap<(usize, &'a str), ByPlace<'a>> = BTreeMap::new();
         let mut nodes: Vec<&Node> = self.snapshot.nodes.iter().collect();
         nodes.sort_unstable_by_key(|node| node.id);
         for node in nodes {
@@ -237,7 +251,6 @@ impl<'a> Problem<'a> {
             let mut gpus: Vec<_> = node.gpus.iter().collect();
             gpus.sort_unstable_by_key(|gpu| (gpu.index, gpu.id));
             for gpu in &gpus {
-                self.gpu_index.insert(gpu.id, self.gpus.len());
                 self.gpus.push(GpuRow {
                     id: gpu.id,
                     model: &gpu.model,
@@ -255,8 +268,8 @@ impl<'a> Problem<'a> {
             nvlink.sort_unstable();
             let is_mixed = gpus.windows(2).any(|pair| pair[0].model != pair[1].model);
             for (level, place) in &node.topology {
-                self.places.entry((pool, level.as_str())).or_default().push(vec![index]);
-                let _ = place;
+                let places: &mut ByPlace<'a> = by_level.entry((pool, level.as_str())).or_default();
+                places.entry(place.as_str()).or_default().push(index);
             }
             self.node_index.insert(node.id, index);
             self.pool_nodes[pool].push(index);
@@ -270,20 +283,8 @@ impl<'a> Problem<'a> {
                 is_mixed,
             });
         }
-        self.group_places();
-    }
-
-    /// Merges the one-node groups of a level into one group a place.
-    fn group_places(&mut self) {
-        for ((_, level), groups) in &mut self.places {
-            let mut by_place: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-            for &node in groups.iter().flatten() {
-                if let Some(place) = self.nodes[node].node.topology.get(*level) {
-                    by_place.entry(place).or_default().push(node);
-                }
-            }
-            *groups = by_place.into_values().collect();
-        }
+        let of_level = |(level, places): (_, ByPlace<'a>)| (level, places.into_values().collect());
+        self.places = by_level.into_iter().map(of_level).collect();
     }
 
     fn add_jobs(&mut self) {
@@ -297,7 +298,8 @@ impl<'a> Problem<'a> {
             let class = self.class_index(job, &mut shared);
             let pools = shared.pools.entry(job.pools.as_slice()).or_insert_with(|| self.pools_of(job));
             let pools = Rc::clone(pools);
-            let row = self.row_of(&places, job, class, pools);
+            let home = *shared.homes.entry((job.team, job.queue)).or_insert_with(|| self.home_of(job));
+            let row = self.row_of(&places, job, home, class, pools);
             let index = self.jobs.len();
             for member in &row.members {
                 let on_node = &mut self.node_jobs[member.hold.node];
@@ -305,9 +307,8 @@ impl<'a> Problem<'a> {
                     on_node.push(index);
                 }
             }
-            let expected = job
-                .members
-                .iter()
+            let leaving = job.members.iter().filter(|member| member.leaving.is_some());
+            let expected = leaving
                 .filter(|member| row.members.iter().any(|held| held.index == member.index && !held.overdue));
             let leaving = expected.filter_map(|member| member.leaving.as_ref());
             self.leaving_for.extend(leaving.filter_map(|leaving| leaving.evictor));
@@ -344,6 +345,14 @@ impl<'a> Problem<'a> {
         class
     }
 
+    fn home_of(&self, job: &Job) -> Home {
+        let queue = |queue: &&Queue| -> QueueId { queue.id };
+        Home {
+            team: self.teams.binary_search(&job.team).ok(),
+            queue: self.queues.binary_search_by_key(&job.queue, queue).ok(),
+        }
+    }
+
     fn pools_of(&self, job: &Job) -> Rc<[usize]> {
         if job.pools.is_empty() {
             return (0..self.pools.len()).collect();
@@ -367,7 +376,14 @@ impl<'a> Problem<'a> {
         (node_ok, node_could)
     }
 
-    fn row_of(&mut self, places: &Places<'a>, job: &'a Job, class: usize, pools: Rc<[usize]>) -> JobRow<'a> {
+    fn row_of(
+        &mut self,
+        places: &Places<'a>,
+        job: &'a Job,
+        home: Home,
+        class: usize,
+        pools: Rc<[usize]>,
+    ) -> JobRow<'a> {
         let set = self.rule_book.of(self.snapshot, places, job);
         let rules = self.rule_book.rules(set);
         let overdue_after = self.snapshot.policy.nomination_timeout();
@@ -393,11 +409,8 @@ impl<'a> Problem<'a> {
         let member_milli = job.shape.gpus.milli().0;
         JobRow {
             job,
-            team: self.teams.binary_search(&job.team).ok(),
-            queue: self
-                .queues
-                .binary_search_by_key(&job.queue, |queue: &&Queue| -> QueueId { queue.id })
-                .ok(),
+            team: home.team,
+            queue: home.queue,
             pools,
             class,
             priority: job.priority.0,
@@ -419,13 +432,13 @@ impl<'a> Problem<'a> {
 
     /// A stored placement by dense indices; slices of GPUs that no longer exist are left out.
     pub(super) fn hold(&self, node: usize, gpus: &[GpuSlice], shape: Shape) -> Hold {
-        let slices = gpus
-            .iter()
-            .filter_map(|slice| {
-                let gpu = *self.gpu_index.get(&slice.gpu)?;
-                Some(Slice { gpu, milli: slice.milli.0, memory: slice.memory.0 })
-            })
-            .collect();
+        let first = self.nodes[node].first_gpu;
+        let of_node = &self.gpus[self.nodes[node].gpus()];
+        let dense = |slice: &GpuSlice| {
+            let at = of_node.iter().position(|gpu| gpu.id == slice.gpu)?;
+            Some(Slice { gpu: first + at, milli: slice.milli.0, memory: slice.memory.0 })
+        };
+        let slices = gpus.iter().filter_map(dense).collect();
         Hold { node, slices, cpu: shape.cpu.0, memory: shape.memory.0 }
     }
 

@@ -55,17 +55,47 @@ pub(super) fn right(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Ver
         return Verdict::Never;
     }
     let Some(team) = row.team else { return Verdict::Never };
-    let verdict = if team == evictor.team {
-        within_team(state, evictor, unit)
-    } else {
-        across_teams(state, evictor, unit, team)
-    };
-    let Verdict::May(right) = verdict else { return verdict };
-    let protected = unit.surplus.is_none() && !unit.starts_now(state, evictor.as_of);
-    if protected && row.protected_until > evictor.as_of {
-        return Verdict::Protected(row.protected_until);
+    let target = Target::of(state, unit, evictor.as_of);
+    if team != evictor.team {
+        return right_to(state, evictor, team, &target);
     }
-    Verdict::May(right)
+    within_team(state, evictor, unit).unless_protected(&target)
+}
+
+/// All of a unit by which others than its own team have a right to it, or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Target {
+    pub(super) milli: i64,
+    priority: Priority,
+    /// By its minimum run time, beyond the moment that was asked for.
+    protected_until: Option<DateTime<Utc>>,
+}
+
+impl Target {
+    pub(super) fn of(state: &State<'_, '_>, unit: Unit, as_of: DateTime<Utc>) -> Self {
+        let row = &state.problem.jobs[unit.job];
+        let is_protected =
+            row.protected_until > as_of && unit.surplus.is_none() && !unit.starts_now(state, as_of);
+        Self {
+            milli: unit.milli(state),
+            priority: row.job.priority,
+            protected_until: is_protected.then_some(row.protected_until),
+        }
+    }
+}
+
+impl Verdict {
+    const fn unless_protected(self, target: &Target) -> Self {
+        match (self, target.protected_until) {
+            (Self::May(_), Some(until)) => Self::Protected(until),
+            (verdict, _) => verdict,
+        }
+    }
+}
+
+/// As [`right`], to any unit of another team that is like this.
+pub(super) fn right_to(state: &State<'_, '_>, evictor: &Evictor, team: usize, target: &Target) -> Verdict {
+    across_teams(state, evictor, team, target).unless_protected(target)
 }
 
 /// Rule 4.2.
@@ -88,10 +118,10 @@ fn within_team(state: &State<'_, '_>, evictor: &Evictor, unit: Unit) -> Verdict 
     }
 }
 
-fn across_teams(state: &State<'_, '_>, evictor: &Evictor, unit: Unit, team: usize) -> Verdict {
+fn across_teams(state: &State<'_, '_>, evictor: &Evictor, team: usize, target: &Target) -> Verdict {
     let (ledger, limits) = (&state.later[evictor.pool], &state.limits[evictor.pool]);
     let Some((asking_side, victim_side)) = state.tree.fork(evictor.team, team) else { return Verdict::Never };
-    let amount = unit.milli(state);
+    let amount = target.milli;
     if amount == 0 || evictor.milli == 0 {
         return Verdict::Never;
     }
@@ -107,7 +137,7 @@ fn across_teams(state: &State<'_, '_>, evictor: &Evictor, unit: Unit, team: usiz
             break;
         }
     }
-    let Some(cause) = cause_across(state, evictor, unit, (asking_side, victim_side)) else {
+    let Some(cause) = cause_across(state, evictor, target, (asking_side, victim_side)) else {
         return Verdict::Never;
     };
     let owner = cause == EvictionCause::Reclaim;
@@ -126,11 +156,11 @@ fn across_teams(state: &State<'_, '_>, evictor: &Evictor, unit: Unit, team: usiz
 fn cause_across(
     state: &State<'_, '_>,
     evictor: &Evictor,
-    unit: Unit,
+    victim: &Target,
     (asking_side, victim_side): (usize, usize),
 ) -> Option<EvictionCause> {
     let (ledger, limits) = (&state.later[evictor.pool], &state.limits[evictor.pool]);
-    let (asking, victim) = (state.problem.jobs[evictor.job].job, state.problem.jobs[unit.job].job);
+    let asking = state.problem.jobs[evictor.job].job;
     let policy = &state.problem.snapshot.policy;
     let lower = victim.priority < asking.priority;
     let held = state.held_milli[evictor.pool][asking_side];

@@ -37,7 +37,7 @@ pub(super) struct Rooms {
     nodes: Vec<usize>,
     places: Vec<Option<Place>>,
     /// By count of whole free GPUs: a heap-shaped tree of the most cpu and memory below it; the leaves, one a
-    /// node, start at `leaves`.
+    /// node, start at `leaves`. Empty as long as no node ever had so many.
     rows: Vec<Vec<[i64; 2]>>,
     /// By count of whole free GPUs: nodes.
     counts: Vec<usize>,
@@ -53,7 +53,7 @@ impl Rooms {
         Self {
             nodes: nodes.to_vec(),
             places: vec![None; nodes.len()],
-            rows: vec![vec![ABSENT; 2 * leaves]; most + 1],
+            rows: vec![Vec::new(); most + 1],
             counts: vec![0; most + 1],
             leaves,
             bins: vec![BTreeSet::new(); if by_share { BINS } else { 0 }],
@@ -87,6 +87,9 @@ impl Rooms {
 
     fn set_leaf(&mut self, row: usize, at: usize, room: [i64; 2]) {
         let tree = &mut self.rows[row];
+        if tree.is_empty() {
+            tree.resize(2 * self.leaves, ABSENT);
+        }
         let mut at = self.leaves + at;
         tree[at] = room;
         while at > 1 {

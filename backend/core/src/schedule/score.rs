@@ -13,6 +13,9 @@ use crate::policy::SurplusOrder;
 use chrono::{DateTime, Utc};
 use std::cmp::{Ordering, Reverse};
 
+/// A share that nobody competes with.
+const NOBODYS: Share = Share { over: 0, weight: 1 };
+
 /// One possible victim. Less = taken first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct UnitKey {
@@ -66,12 +69,17 @@ impl UnitKey {
     /// Without an asker: right, overshoot and share are nobody's.
     pub(super) fn open(state: &State<'_, '_>, unit: Unit, as_of: DateTime<Utc>) -> Self {
         let nobodys = Right { cause: EvictionCause::Reclaim, rank: 0, overshoot: 0 };
-        Self::new(state, unit, nobodys, Share { over: 0, weight: 1 }, as_of)
+        Self::new(state, unit, nobodys, NOBODYS, as_of)
     }
 
     /// For the asker with this right, competing with that share.
     pub(super) const fn with(self, right: Right, share: Share) -> Self {
         Self { right: right.rank, overshoot: right.overshoot, share: Reverse(share), ..self }
+    }
+
+    /// As [`UnitKey::open`] made it.
+    pub(super) const fn opened(self) -> Self {
+        Self { right: 0, overshoot: 0, share: Reverse(NOBODYS), ..self }
     }
 
     /// The name of the first key on which two candidates differ.
@@ -146,7 +154,6 @@ impl SetKey {
 
     /// Each part is the worst of the set, or the sum.
     pub(super) fn new(keys: &[UnitKey], node: usize) -> Self {
-        let nobody = Share { over: 0, weight: 1 };
         Self {
             right: keys.iter().map(|key| key.right).max().unwrap_or(0),
             overshoot: keys.iter().map(|key| key.overshoot).sum(),
@@ -154,7 +161,7 @@ impl SetKey {
             whole_gang: keys.iter().any(|key| key.whole_gang),
             tier: keys.iter().map(|key| key.tier).max().unwrap_or(0),
             class: keys.iter().map(|key| key.class).max().unwrap_or(0),
-            share: Reverse(keys.iter().map(|key| key.share.0).max().unwrap_or(nobody)),
+            share: Reverse(keys.iter().map(|key| key.share.0).max().unwrap_or(NOBODYS)),
             priority: keys.iter().map(|key| key.priority).max().unwrap_or(0),
             lost_gpu_secs: keys.iter().map(|key| key.lost_gpu_secs).sum(),
             count: keys.len(),

@@ -8,7 +8,7 @@ use super::draft::Draft;
 use super::fit::{self, Among, Budget, OutOfBudget};
 use super::herd::Herds;
 use super::nominate;
-use super::problem::{Hold, Problem};
+use super::problem::{Hold, Index, Problem};
 use super::rights::{self, Evictor};
 use super::space::{Count, View};
 use super::state::State;
@@ -18,6 +18,7 @@ use super::victims::Search;
 use crate::policy::Placement;
 use crate::reason::ExpectedStart;
 use chrono::{DateTime, Utc};
+use std::rc::Rc;
 
 /// Steps of one search for a place, and of one for victims.
 const PLACE_STEPS: u64 = 200_000;
@@ -67,8 +68,8 @@ pub(super) struct Desk {
     herds: Herds,
     stows: Stows,
     victim_steps: Budget,
-    /// By job: notes of the last attempt.
-    pub(super) notes: Vec<Notes>,
+    /// By job: notes of the last attempt, where there are any.
+    notes: Index<usize, Notes>,
     /// Owners for whom space is held.
     held: Vec<usize>,
     /// Starts of this plan that were just taken back.
@@ -88,7 +89,7 @@ impl Desk {
             herds: Herds::default(),
             stows: Stows::default(),
             victim_steps: Budget::new(ALL_VICTIM_STEPS),
-            notes: vec![Notes::default(); problem.jobs.len()],
+            notes: Index::default(),
             held: Vec::new(),
             withdrawn: Vec::new(),
             took_back: false,
@@ -96,7 +97,7 @@ impl Desk {
     }
 
     pub(super) fn serve(&mut self, state: &mut State<'_, '_>, job: usize) -> Served {
-        self.notes[job] = Notes::default();
+        self.notes.remove(&job);
         if state.queue_limit(job, Count::Later).is_some() {
             return Served::Blocked;
         }
@@ -120,7 +121,7 @@ impl Desk {
             return Served::Blocked;
         }
         let mut protected: Vec<Evictor> = Vec::new();
-        for &pool in &pools {
+        for &pool in &*pools {
             match self.make_room(state, job, pool, &mut protected) {
                 Served::Blocked => {}
                 served => return served,
@@ -184,7 +185,7 @@ impl Desk {
         job: usize,
         (planned, reservation): (Option<DateTime<Utc>>, Option<usize>),
     ) {
-        let notes = &mut self.notes[job];
+        let notes = self.note(job);
         let begins = reservation.map(|at| state.problem.calendar.reservation(at).starts_at);
         notes.behind_planned = true;
         notes.reservation = reservation.filter(|_| planned.is_none() || begins <= planned);
@@ -199,12 +200,12 @@ impl Desk {
             return;
         }
         // An owner whose victims are protected has its space held already.
-        if let Some(at) = self.notes[job].protected_until {
+        if let Some(at) = self.notes(job).protected_until {
             self.backlog.expect(job, ExpectedStart::Leaving { at });
             return;
         }
         let is_worth = |&pool: &usize| is_worth_keeping(state, job, pool);
-        if let Some(pool) = pools_in_order(state, job).into_iter().find(is_worth) {
+        if let Some(pool) = pools_in_order(state, job).iter().copied().find(is_worth) {
             self.backlog.plan(state, job, pool);
         }
     }
@@ -214,7 +215,9 @@ impl Desk {
         let class = &problem.classes[problem.jobs[job].class];
         let mut budget = Budget::new(PLACE_STEPS);
         let found = fit::place(problem, view, class, pool, class.members, Among::Working, &mut budget);
-        self.notes[job].out_of_budget |= found.is_err();
+        if found.is_err() {
+            self.note(job).out_of_budget = true;
+        }
         found.ok().flatten()
     }
 
@@ -270,7 +273,7 @@ impl Desk {
             return promised.then(|| Found::without_victims(holds));
         }
         let found = self.search(state, *evictor);
-        if found.is_none() && self.notes[job].protected_until.is_some() {
+        if found.is_none() && self.notes(job).protected_until.is_some() {
             protected.push(*evictor);
         }
         found
@@ -278,15 +281,16 @@ impl Desk {
 
     fn search(&mut self, state: &mut State<'_, '_>, evictor: Evictor) -> Option<Found> {
         if self.victim_steps.is_spent() {
-            self.notes[evictor.job].out_of_budget = true;
+            self.note(evictor.job).out_of_budget = true;
             return None;
         }
         let mut budget = self.victim_steps.lend(VICTIM_STEPS);
         let mut search = Search::new(state, &mut self.herds, evictor, &mut budget);
         let found = search.run();
-        self.notes[evictor.job].protected_until = search.protected_until;
-        self.notes[evictor.job].takeable_milli = search.takeable_milli;
-        self.notes[evictor.job].out_of_budget |= matches!(found, Err(OutOfBudget));
+        let (protected_until, takeable_milli) = (search.protected_until, search.takeable_milli);
+        let notes = self.note(evictor.job);
+        (notes.protected_until, notes.takeable_milli) = (protected_until, takeable_milli);
+        notes.out_of_budget |= matches!(found, Err(OutOfBudget));
         self.victim_steps.give_back(&budget);
         found.ok().flatten()
     }
@@ -294,7 +298,7 @@ impl Desk {
     /// Would it work once minimum run times are over? Then the plan looks again at the moment at which
     /// enough of them are, and an owner's space is held until then. Whether it would.
     fn look_past_protection(&mut self, state: &mut State<'_, '_>, evictor: Evictor) -> bool {
-        self.notes[evictor.job].protected_until = None;
+        self.note(evictor.job).protected_until = None;
         let mut ends = protection_ends(state, &evictor);
         let Some(last) = ends.pop() else { return false };
         let Some(mut found) = self.search_as_of(state, evictor, last) else { return false };
@@ -313,7 +317,7 @@ impl Desk {
         }
         let until = ends[high];
         state.look_again(until);
-        self.notes[evictor.job].protected_until = Some(until);
+        self.note(evictor.job).protected_until = Some(until);
         if evictor.inside {
             state.hold(evictor.job, evictor.pool, found.holds, until);
             self.held.push(evictor.job);
@@ -349,6 +353,15 @@ impl Desk {
         if state.jobs[evictor.job].nominated.is_some() { Served::Nominated } else { Served::Started }
     }
 
+    /// What was learned about a job when it was last looked at.
+    pub(super) fn notes(&self, job: usize) -> Notes {
+        self.notes.get(&job).copied().unwrap_or_default()
+    }
+
+    fn note(&mut self, job: usize) -> &mut Notes {
+        self.notes.entry(job).or_default()
+    }
+
     pub(super) fn forget_failures(&mut self) {
         self.round += 1;
     }
@@ -368,8 +381,12 @@ fn protection_ends(state: &State<'_, '_>, evictor: &Evictor) -> Vec<DateTime<Utc
 }
 
 /// The job's pools, those inside guarantee first.
-pub(super) fn pools_in_order(state: &State<'_, '_>, job: usize) -> Vec<usize> {
-    let mut pools = state.problem.jobs[job].pools.to_vec();
+pub(super) fn pools_in_order(state: &State<'_, '_>, job: usize) -> Rc<[usize]> {
+    let pools = &state.problem.jobs[job].pools;
+    if pools.len() < 2 {
+        return Rc::clone(pools);
+    }
+    let mut pools = pools.to_vec();
     pools.sort_by_key(|&pool| state.inside(job, pool).unwrap_or(usize::MAX));
-    pools
+    pools.into()
 }

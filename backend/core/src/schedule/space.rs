@@ -7,7 +7,7 @@
 //! The index over a view ([`View::rooms`]) is brought up to date by [`View::settle`], not by each change: most
 //! changes of a simulation are undone before anybody looks. This module does not choose: it counts.
 
-use super::problem::{Hold, Problem, Slice};
+use super::problem::{Hold, MemberRow, Problem, Slice};
 use super::room::{Place, Rooms};
 use crate::job::GpuAsk;
 
@@ -181,9 +181,21 @@ impl View {
 }
 
 impl Space {
+    /// What those leave who hold something when the plan begins. Nobody plans on the GPUs of one who should have left
+    /// long ago: he counts later too.
     pub(super) fn new(problem: &Problem<'_>) -> Self {
-        let view = View::new(problem, |_, gpu| problem.gpus[gpu].usable);
-        Self { now: view.clone(), later: view.clone(), open: view, hidden: Vec::new() }
+        let mut later = View::new(problem, |_, gpu| problem.gpus[gpu].usable);
+        let members = || problem.jobs.iter().flat_map(|row| &row.members);
+        let leaves = |member: &MemberRow| member.leaving && !member.overdue;
+        for member in members().filter(|member| !leaves(member)) {
+            later.change(problem, &member.hold, -1);
+        }
+        let mut now = later.clone();
+        for member in members().filter(|member| leaves(member)) {
+            now.change(problem, &member.hold, -1);
+        }
+        // Who leaves holds something now and nothing later: the lesser of both is what is free now.
+        Self { open: now.clone(), now, later, hidden: Vec::new() }
     }
 
     pub(super) fn take(&mut self, problem: &Problem<'_>, hold: &Hold, count: Count) {

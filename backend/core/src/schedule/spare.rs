@@ -32,6 +32,9 @@ pub(super) fn spare_needless(state: &mut State<'_, '_>, draft: &mut Draft) -> bo
             spared |= reclaim.evictions.len() < before;
         }
     }
+    if spared {
+        draft.list_without_victims(state.problem);
+    }
     spared
 }
 
@@ -59,7 +62,6 @@ fn spare(state: &mut State<'_, '_>, evictor: usize, eviction: &Eviction) -> bool
         .iter()
         .all(|&at| state.space.is_not_over_booked_later(state.problem, &state.jobs[job].members[at].hold));
     if has_space && state.is_within_quota_later(job, pool) && was_inside == is_inside(state, job, pool) {
-        state.units_changed(job);
         return true;
     }
     back.iter().for_each(|&at| state.release(job, at));

@@ -6,6 +6,7 @@
 
 use super::cover::Cover;
 use super::held::Held;
+use super::herd::Stirs;
 use super::ledger::{Ledger, Limits, Row, Short, Tree};
 use super::problem::{Hold, Problem};
 use super::queue_use::QueueUse;
@@ -35,7 +36,7 @@ pub(super) struct Sim {
     /// Its start kept a nomination.
     pub(super) was_promised: bool,
     pub(super) nominated: Option<Vec<Hold>>,
-    pub(super) held: Option<Held>,
+    pub(super) held: Option<Box<Held>>,
 }
 
 impl Sim {
@@ -72,8 +73,8 @@ pub(super) struct State<'p, 'a> {
     /// (pool, team) whose use later has changed since somebody last asked.
     moved: Vec<(usize, usize)>,
     has_moved: Vec<bool>,
-    /// By team: changes when its units become others; not when one is asked to leave or stays after all.
-    pub(super) herd_version: Vec<u32>,
+    /// By team: whose units have become others.
+    pub(super) stirs: Vec<Stirs>,
     /// By pool and tree node: what is held inside its guarantee for owners who wait. Nobody else of its branch
     /// recalls loans with that part of the guarantee.
     pub(super) held_milli: Vec<Vec<i64>>,
@@ -110,27 +111,39 @@ impl<'p, 'a> State<'p, 'a> {
             due: None,
             moved: Vec::new(),
             has_moved: vec![false; pools * problem.teams.len()],
-            herd_version: vec![1; problem.teams.len()],
+            stirs: vec![Stirs::default(); problem.teams.len()],
             held_milli: vec![vec![0; problem.teams.len() + 1]; pools],
             above: vec![BTreeSet::new(); pools],
             covers: Vec::new(),
         };
-        for job in 0..problem.jobs.len() {
-            state.load(job);
+        let teams = problem.teams.len();
+        let mut loads = vec![Load::default(); pools * teams];
+        for (job, row) in problem.jobs.iter().enumerate() {
+            let Some(pool) = row.pool else { continue };
+            let load = state.load(job, pool);
+            if let Some(team) = row.team {
+                loads[pool * teams + team].add(load);
+            }
+        }
+        for (at, load) in loads.iter().enumerate().filter(|(_, load)| load.now > 0) {
+            let (pool, team) = (at / teams, at % teams);
+            state.now[pool].add(&state.tree, &state.limits[pool], team, load.now);
+            state.use_later(pool, team, load.later);
         }
         state
     }
 
-    fn load(&mut self, job: usize) {
+    /// Who holds something already; what it is charged is the answer. The quota of one who should have left long ago is
+    /// another's, and its team has lost it: rights count it as gone, or others would pay for it twice.
+    fn load(&mut self, job: usize, pool: usize) -> Load {
         let row = &self.problem.jobs[job];
-        let Some(pool) = row.pool else { return };
+        let mut load = Load::default();
         for member in &row.members {
-            // Nobody plans on the GPUs of one who should have left long ago. Its quota is another's all the
-            // same, and its team has lost it: rights count it as gone, or others would pay for it twice.
-            let held = if member.leaving && !member.overdue { Count::Now } else { Count::Both };
-            let charged = if member.leaving { Count::Now } else { Count::Both };
-            self.space.take(self.problem, &member.hold, held);
-            self.charge(job, pool, member.milli, charged);
+            load.add(Load { now: member.milli, later: if member.leaving { 0 } else { member.milli } });
+        }
+        if let Some(queue) = row.queue {
+            self.queue_now[queue].milli += load.now;
+            self.queue_later[queue].milli += load.later;
         }
         self.list_in_team(job);
         self.jobs[job].pool = Some(pool);
@@ -147,13 +160,14 @@ impl<'p, 'a> State<'p, 'a> {
         let staying = self.jobs[job].staying().count() > 0;
         self.count_queue(job, if staying { Count::Both } else { Count::Now }, 1);
         self.charge_never(job, pool, self.never_milli(job), 1);
+        load
     }
 
     fn list_in_team(&mut self, job: usize) {
         let row = &self.problem.jobs[job];
         if let Some(team) = row.team {
             self.of_team[team].push(job);
-            self.note_units(team);
+            self.note_units(team, job);
             self.lowest[team] = self.lowest[team].min(row.priority);
         }
     }
@@ -176,14 +190,7 @@ impl<'p, 'a> State<'p, 'a> {
             self.now[pool].add(&self.tree, &self.limits[pool], team, milli);
         }
         if count != Count::Now {
-            self.later[pool].add(&self.tree, &self.limits[pool], team, milli);
-            let moved = &mut self.has_moved[pool * self.problem.teams.len() + team];
-            if !*moved {
-                *moved = true;
-                self.moved.push((pool, team));
-            }
-            self.note_above(pool, team);
-            self.sides.note(pool, team);
+            self.use_later(pool, team, milli);
         }
     }
 
@@ -194,6 +201,17 @@ impl<'p, 'a> State<'p, 'a> {
         let seen = look(self);
         self.charge(job, pool, -milli, Count::Both);
         seen
+    }
+
+    fn use_later(&mut self, pool: usize, team: usize, milli: i64) {
+        self.later[pool].add(&self.tree, &self.limits[pool], team, milli);
+        let moved = &mut self.has_moved[pool * self.problem.teams.len() + team];
+        if !*moved {
+            *moved = true;
+            self.moved.push((pool, team));
+        }
+        self.note_above(pool, team);
+        self.sides.note(pool, team);
     }
 
     fn note_above(&mut self, pool: usize, team: usize) {
@@ -237,7 +255,7 @@ impl<'p, 'a> State<'p, 'a> {
     pub(super) fn start(&mut self, job: usize, pool: usize, holds: Vec<Hold>) {
         let first = self.jobs[job].members.is_empty();
         if let Some(team) = self.problem.jobs[job].team {
-            self.note_units(team);
+            self.note_units(team, job);
         }
         let milli = self.problem.jobs[job].member_milli;
         let never_before = self.never_milli(job);
@@ -247,11 +265,13 @@ impl<'p, 'a> State<'p, 'a> {
             self.jobs[job].pool = Some(pool);
             self.count_queue(job, Count::Both, 1);
         }
+        self.jobs[job].members.reserve_exact(holds.len());
         for hold in holds {
             self.space.take(self.problem, &hold, Count::Both);
             self.charge(job, pool, milli, Count::Both);
-            if !self.on_node[hold.node].contains(&job) {
-                self.on_node[hold.node].push(job);
+            let on_node = &mut self.on_node[hold.node];
+            if on_node.last() != Some(&job) && (first || !on_node.contains(&job)) {
+                on_node.push(job);
             }
             let (at, index) = self.free_index(job);
             self.jobs[job].members.insert(at, Live { index, hold, milli, leaving: false });
@@ -283,19 +303,12 @@ impl<'p, 'a> State<'p, 'a> {
         self.jobs[job] = Sim::default();
         if let Some(team) = self.problem.jobs[job].team {
             self.of_team[team].retain(|&other| other != job);
-            self.note_units(team);
+            self.note_units(team, job);
         }
     }
 
-    /// Some units of the job have been asked to leave for good.
-    pub(super) fn units_changed(&mut self, job: usize) {
-        if let Some(team) = self.problem.jobs[job].team {
-            self.note_units(team);
-        }
-    }
-
-    fn note_units(&mut self, team: usize) {
-        self.herd_version[team] += 1;
+    fn note_units(&mut self, team: usize, job: usize) {
+        self.stirs[team].note(job, self.of_team[team].len());
         self.sides.note_units(team);
     }
 
@@ -322,11 +335,8 @@ impl<'p, 'a> State<'p, 'a> {
         }
         self.note_early_leave(job, at, leaving);
         self.charge(job, pool, milli, Count::Later);
-        // Where other units of the job remain, the gang is no longer what it was.
-        if self.jobs[job].members.len() > self.problem.jobs[job].job.min_replicas.max(1) as usize
-            && let Some(team) = self.problem.jobs[job].team
-        {
-            self.note_units(team);
+        if let Some(team) = self.problem.jobs[job].team {
+            self.note_units(team, job);
         }
         if leaving && staying_before == 1 {
             self.count_queue(job, Count::Later, -1);
@@ -385,6 +395,13 @@ impl<'p, 'a> State<'p, 'a> {
         self.now[pool].fits(&self.tree, &self.limits[pool], team, milli)
     }
 
+    /// Whether the quota that is in use now, the leaving included, has room for a promised job.
+    pub(super) fn fits_now(&self, job: usize) -> bool {
+        let row = &self.problem.jobs[job];
+        let (Some(team), Some(pool)) = (row.team, self.jobs[job].pool) else { return true };
+        self.now[pool].fits(&self.tree, &self.limits[pool], team, row.base_milli).is_ok()
+    }
+
     /// Whether never-evicted work of this size still lies inside guarantee.
     pub(super) fn never_fits(&self, job: usize, pool: usize, milli: i64) -> bool {
         let Some(team) = self.problem.jobs[job].team else { return true };
@@ -402,6 +419,20 @@ impl<'p, 'a> State<'p, 'a> {
         let row = &self.problem.jobs[job];
         let team = row.team?;
         self.later[pool].inside(&self.tree, &self.limits[pool], team, row.base_milli)
+    }
+}
+
+/// What is charged to a team.
+#[derive(Debug, Clone, Copy, Default)]
+struct Load {
+    now: i64,
+    later: i64,
+}
+
+impl Load {
+    const fn add(&mut self, other: Self) {
+        self.now += other.now;
+        self.later += other.later;
     }
 }
 

@@ -10,6 +10,7 @@ use super::packing::{Ask, Index, Mix, Models, NodeState, Packer, Scorer};
 use super::problem::{Class, Hold, Problem, Slice};
 use super::space::View;
 use crate::job::GpuAsk;
+use smallvec::smallvec;
 
 /// One pool's nodes in order of cost, for each class that was asked for.
 #[derive(Debug)]
@@ -137,7 +138,7 @@ fn hold(problem: &Problem<'_>, view: &View, class: &Class, node: usize, chosen: 
                 && view.gpu_memory[*card] >= memory.0
         };
         if let Some(gpu) = problem.nodes[node].gpus().find(fits) {
-            let slices = vec![Slice { gpu, milli: milli.0, memory: memory.0 }];
+            let slices = smallvec![Slice { gpu, milli: milli.0, memory: memory.0 }];
             return Some(Hold { node, slices, cpu: class.shape.cpu.0, memory: class.shape.memory.0 });
         }
     }

@@ -282,11 +282,21 @@ fn wait_instead(state: &Snapshot, plan: &mut Plan, name: &str) {
     plan.waiting.push((id, explanation(ReasonCode::BehindOthers)));
 }
 
+fn why(plan: &mut Plan) -> &mut reeve_core::reason::Why {
+    std::sync::Arc::make_mut(&mut plan.waiting[0].1.why)
+}
+
 fn explanation(code: ReasonCode) -> reeve_core::reason::Explanation {
     reeve_core::reason::Explanation {
-        main: reeve_core::reason::Obstacle { code, detail: None, numbers: std::collections::BTreeMap::new() },
-        others: Vec::new(),
-        help: None,
+        why: std::sync::Arc::new(reeve_core::reason::Why {
+            main: reeve_core::reason::Obstacle {
+                code,
+                detail: None,
+                numbers: std::collections::BTreeMap::new(),
+            },
+            others: Vec::new(),
+            help: None,
+        }),
         position: 1,
         expected_start: None,
     }
@@ -524,9 +534,9 @@ fn spoilt_answers_are_noticed() {
                 plan.waiting.push((job_id(state, "b1"), explanation(ReasonCode::BehindOthers)));
             }),
             ("reasons_out_of_order", |_, plan| {
-                plan.waiting[0].1.others.push(explanation(ReasonCode::Invalid).main);
+                why(plan).others.push(explanation(ReasonCode::Invalid).main.clone());
             }),
-            ("false_reason", |_, plan| plan.waiting[0].1.main.code = ReasonCode::QueueHeld),
+            ("false_reason", |_, plan| why(plan).main.code = ReasonCode::QueueHeld),
             ("loans_do_not_add_up", |_, plan| {
                 plan.loans.pop();
             }),

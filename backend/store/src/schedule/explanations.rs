@@ -88,11 +88,8 @@ pub(super) async fn write(
 
 /// Whether their hashes are equal: all but the place in line.
 fn alike(one: &Explanation, other: &Explanation) -> bool {
-    let Explanation { main, others, help, position: _, expected_start } = one;
-    *main == other.main
-        && *others == other.others
-        && *help == other.help
-        && *expected_start == other.expected_start
+    let Explanation { why, position: _, expected_start } = one;
+    *expected_start == other.expected_start && *why == other.why
 }
 
 /// The upper half names the main reason, the lower half all the rest but the place in line.

@@ -93,12 +93,16 @@ pub(crate) fn view(
     let evidence = offers.into_iter().map(|offer| evidence(&job, offer)).collect();
     let evictions_awaited = awaited.into_iter().map(awaited_view).collect();
     let (verdict, others, help, position) = match explanation {
-        Some(explanation) => (
-            Some(obstacle(explanation.main)),
-            explanation.others.into_iter().map(obstacle).collect(),
-            explanation.help.map(help_view),
-            Some(explanation.position),
-        ),
+        Some(explanation) => {
+            let position = explanation.position;
+            let why = explanation.into_why();
+            (
+                Some(obstacle(why.main)),
+                why.others.into_iter().map(obstacle).collect(),
+                why.help.map(help_view),
+                Some(position),
+            )
+        }
         None => (None, Vec::new(), None, None),
     };
     ExplainView {

@@ -205,7 +205,11 @@ fn reason(job: &JobRow) -> Option<ReasonView> {
     let explanation: Option<Explanation> =
         job.reason.clone().and_then(|reason| serde_json::from_value(reason).ok());
     let (detail, text_params, position) = match explanation {
-        Some(explanation) => (explanation.main.detail, explanation.main.numbers, explanation.position),
+        Some(explanation) => {
+            let position = explanation.position;
+            let main = explanation.into_why().main;
+            (main.detail, main.numbers, position)
+        }
         None => (None, BTreeMap::new(), 0),
     };
     Some(ReasonView { code, detail, text_params, position, since: job.reason_at })
