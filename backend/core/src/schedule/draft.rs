@@ -19,6 +19,8 @@ pub(super) struct Draft {
     pub(super) reclaims: Vec<Reclaim>,
     /// Who was promised space in this plan for which nobody is asked to leave.
     pub(super) without_victims: Vec<usize>,
+    /// Somebody is asked to leave for a job of its own team.
+    pub(super) within_team: bool,
     /// Nominations that end without a start.
     pub(super) dropped: Vec<DroppedNomination>,
 }

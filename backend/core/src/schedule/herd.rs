@@ -210,11 +210,13 @@ impl Herd {
 
     fn new(state: &State<'_, '_>, evictor: &Evictor, team: usize) -> Self {
         let mut herd = Self { as_of: evictor.as_of, ..Self::default() };
-        let mut rows = Vec::new();
-        for &job in &state.of_team[team] {
-            let of_job = rows_of(state, evictor, job);
-            herd.count(&of_job);
-            rows.extend(of_job);
+        let jobs = &state.of_team[team];
+        herd.listed.reserve(jobs.len());
+        let mut rows = Vec::with_capacity(jobs.len());
+        for &job in jobs {
+            let from = rows.len();
+            list(state, evictor, job, &mut rows);
+            herd.count(&rows[from..]);
         }
         rows.sort_unstable_by_key(|row| row.key);
         herd.rows = rows.into();
@@ -232,7 +234,8 @@ impl Herd {
     }
 
     fn take_in(&mut self, state: &State<'_, '_>, evictor: &Evictor, job: usize) {
-        let of_job = rows_of(state, evictor, job);
+        let mut of_job = Vec::with_capacity(1);
+        list(state, evictor, job, &mut of_job);
         self.count(&of_job);
         for row in of_job {
             let at = self.rows.partition_point(|other| other.key < row.key);
@@ -340,19 +343,19 @@ impl Offer {
     }
 }
 
-/// The units of a job in the pool, if it is there.
-fn rows_of(state: &State<'_, '_>, evictor: &Evictor, job: usize) -> Vec<Row> {
+/// Adds the units of a job in the pool, if it is there.
+fn list(state: &State<'_, '_>, evictor: &Evictor, job: usize, rows: &mut Vec<Row>) {
     if state.jobs[job].pool != Some(evictor.pool) {
-        return Vec::new();
+        return;
     }
     let row = |unit: Unit| Row {
         key: UnitKey::open(state, unit, evictor.as_of),
         alone: false,
         target: Target::of(state, unit, evictor.as_of),
     };
-    let mut rows: Vec<Row> = Unit::all_of(state, job).map(row).collect();
-    if let [only] = rows.as_mut_slice() {
+    let from = rows.len();
+    rows.extend(Unit::all_of(state, job).map(row));
+    if let [only] = &mut rows[from..] {
         only.alone = true;
     }
-    rows
 }

@@ -35,7 +35,7 @@ impl Line {
 }
 
 /// Jobs that agree in this fit or fail together, and wait for the same reasons.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Alike<'a> {
     queue: Option<usize>,
     team: Option<usize>,
@@ -96,9 +96,16 @@ impl Lines {
         // By kind: its line; in strict queues all kinds share one.
         let mut line_of_kind: Vec<usize> = Vec::new();
         let mut line_of_queue: Vec<usize> = vec![NONE; problem.queues.len()];
+        // Most stand beside one who is alike.
+        let mut beside: Option<(Alike<'_>, usize)> = None;
         for at in 0..found.in_order.len() {
             let job = found.in_order[at];
-            let kind = *index.entry(alike(problem, job)).or_insert(line_of_kind.len());
+            let own = alike(problem, job);
+            let kind = match &beside {
+                Some((other, kind)) if *other == own => *kind,
+                _ => *index.entry(own).or_insert(line_of_kind.len()),
+            };
+            beside = Some((own, kind));
             if kind == line_of_kind.len() {
                 let may_start = is_served(problem, job) && bounds.can_ever(state, job);
                 let line = if may_start { found.line_for(problem, job, &mut line_of_queue) } else { NONE };

@@ -224,6 +224,7 @@ pub(super) fn commit(state: &mut State<'_, '_>, draft: &mut Draft, evictor: &Evi
     for eviction in &evictions {
         state.look_again(eviction.leave_by);
     }
+    draft.within_team |= evictions.iter().any(|eviction| eviction.cause == EvictionCause::Preemption);
     if evictions.is_empty() {
         draft.without_victims.push(evictor.job);
     }

@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 
 /// Spares them in the order of the decisions; whether there was any.
 pub(super) fn spare_needless(state: &mut State<'_, '_>, draft: &mut Draft) -> bool {
+    if !draft.within_team {
+        return false;
+    }
     let mut deciding: BTreeMap<PoolId, usize> = BTreeMap::new();
     for reclaim in draft.reclaims.iter().filter(|reclaim| !reclaim.evictions.is_empty()) {
         *deciding.entry(reclaim.pool).or_default() += 1;
