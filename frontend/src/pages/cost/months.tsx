@@ -210,7 +210,7 @@ function Months({ onChoose }: { onChoose: (month: string) => void }) {
         queryKey={["months"]}
         load={listMonths}
         rowKey={(row) => row.month}
-        empty={<Nothing why={t("month.no_months")} next={t("cost.none_next")} />}
+        empty={<Nothing why={t("month.no_months")} next={t("month.no_months_next")} />}
         columns={[
           {
             key: "month",
