@@ -110,8 +110,36 @@ async fn a_slurm_script_is_sent_along_and_does_what_its_lines_say() {
     let log = cli.said(&["logs", id, "-f"]);
     assert!(log.starts_with("train.sh fast ") && log.trim_end().contains(','), "{log}");
 
-    std::fs::write(&path, "#!/bin/sh\n#SBATCH --array=0-9\n").expect("written");
+    std::fs::write(&path, "#!/bin/sh\n#SBATCH --exclusive\n").expect("written");
     let refused = cli.run(&["submit", &path]);
     assert!(!refused.status.success());
     assert!(text(&refused.stderr).contains("line 2"), "{}", text(&refused.stderr));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_array_runs_and_a_job_waits_for_all_of_it() {
+    let site = Site::start().await;
+    let cli = Cli::of(&site, &["read", "write"]).await;
+    let task = ["-A", "a", "-J", "sweep", "--array", "1-6:2", "--", "sh", "-c", "echo $ARRAY_INDEX; sleep 1"];
+    let array = cli.said(&[&["submit"], &task[..]].concat()).trim().to_owned();
+    let all = format!("array:{array}");
+    let sum =
+        cli.said(&["submit", "-A", "a", "-J", "sum", "--after-ok", &all, "--", "true"]).trim().to_owned();
+    let said = cli.said(&["explain", &sum]);
+    assert_eq!(said.matches("to succeed").count(), 3, "{said}");
+    eventually("the sum is made", async || site.job(&sum).await["state"] == "succeeded").await;
+    let tasks = site.admin.get(&format!("/jobs?label=array={array}")).await;
+    let tasks = tasks["items"].as_array().expect("items");
+    assert!(tasks.iter().all(|task| task["state"] == "succeeded"), "{tasks:?}");
+    let last = tasks.iter().find(|task| task["name"] == "sweep[5]").expect("the last of three");
+    assert_eq!(cli.said(&["logs", last["id"].as_str().expect("an id")]), "5\n");
+    assert!(site.job(&sum).await["started_at"].as_str() > last["finished_at"].as_str());
+
+    // Given up as a whole: who waits for its success ends with it.
+    let task = ["submit", "-A", "a", "-J", "long", "--array", "0-2", "--", "sleep", "600"];
+    let array = cli.said(&task).trim().to_owned();
+    let after = cli.said(&["submit", "-A", "a", "--after-ok", &format!("array:{array}"), "--", "true"]);
+    cli.said(&["cancel", "--array", &array]);
+    eventually("it is cancelled", async || site.job(after.trim()).await["state"] == "cancelled").await;
+    assert_eq!(site.job(after.trim()).await["end_cause"], "dependency_never_met");
 }

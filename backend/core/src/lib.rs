@@ -8,6 +8,7 @@ pub mod address;
 pub mod approval;
 pub mod clock;
 pub mod csv_text;
+pub mod dependency;
 pub mod eviction;
 pub mod fair_share;
 pub mod id;

@@ -15,6 +15,8 @@ text_enum! {
         Invalid = "invalid",
         NeverFits = "never_fits",
         OverCap = "over_cap",
+        /// Said at submission: the planner sees the job once they have ended.
+        WaitingForJobs = "waiting_for_jobs",
         QueueHeld = "queue_held",
         AwaitingApproval = "awaiting_approval",
         BudgetExhausted = "budget_exhausted",

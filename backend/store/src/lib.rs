@@ -10,6 +10,7 @@ pub mod beat;
 pub mod budgets;
 pub mod connect;
 pub mod deliveries;
+pub mod dependencies;
 pub mod error;
 pub mod escalations;
 pub mod event;

@@ -10,6 +10,7 @@ use crate::submit_one;
 use crate::submit_rows::Rows;
 use crate::write_tx::{NewEvent, WriteContext};
 use chrono::{DateTime, Utc};
+use reeve_core::dependency::Dependency;
 use reeve_core::id::{JobId, PoolId, QueueId, TeamId, UserId};
 use reeve_core::job::CheckpointMode;
 use reeve_core::kind::Kind;
@@ -55,6 +56,7 @@ pub struct NewJob {
     pub env: BTreeMap<String, String>,
     pub working_dir: Option<String>,
     pub labels: BTreeMap<String, String>,
+    pub depends_on: Vec<Dependency>,
     pub submitted_at: DateTime<Utc>,
 }
 
@@ -110,7 +112,7 @@ macro_rules! insert_rows {
                  select nth, id, team_id, queue_id, user_id, name, kind, priority_class, held, gpus, gpu_milli,
                      gpu_memory_mib, cpu_milli, memory_mib, min_replicas, max_replicas, pool_ids, gpu_model, node_labels,
                      require_topology, prefer_topology, rdma, time_limit_secs, preemptible, evict_others, requeue,
-                     checkpoint, checkpoint_signal, max_failures, command, env, working_dir, labels, submitted_at
+                     checkpoint, checkpoint_signal, max_failures, command, env, working_dir, labels, depends_on, submitted_at
                  from jsonb_to_recordset($4::jsonb) as j(
                      nth integer, id uuid, team_id uuid, queue_id uuid, user_id uuid, name text, kind text,
                      priority_class text, held boolean, gpus integer, gpu_milli bigint, gpu_memory_mib bigint,
@@ -118,7 +120,7 @@ macro_rules! insert_rows {
                      gpu_model text, node_labels jsonb, require_topology text, prefer_topology text, rdma boolean,
                      time_limit_secs bigint, preemptible boolean, evict_others boolean, requeue boolean,
                      checkpoint text, checkpoint_signal text, max_failures integer, command text[], env jsonb,
-                     working_dir text, labels jsonb, submitted_at timestamptz)
+                     working_dir text, labels jsonb, depends_on jsonb, submitted_at timestamptz)
              ), changed as materialized (
                  select s.nth from stands s
                  left join locked l on l.id = s.queue_id and (l.takes or not s.takes)
@@ -147,17 +149,32 @@ macro_rules! insert_rows {
                  from heads h left join keyed on keyed.nth = h.nth
                  left join kept on kept.caller = keyed.caller and kept.key = keyed.key
                  where h.nth not in (select nth from changed)
+             ), ties as materialized (
+                 select w.id, (d.tie ->> 'job')::uuid as depends_on, d.tie ->> 'condition' as condition
+                 from wanted w, jsonb_array_elements(w.depends_on) as d(tie) where w.nth in (select nth from open where taken)
+             ), awaited as materialized (
+                 select id, state from jobs where id in (select depends_on from ties) order by id for share
+             ), tied as (
+                 insert into job_dependencies (job_id, depends_on, condition, met)
+                 select t.id, t.depends_on, t.condition,
+                        case when a.state not in ('succeeded', 'failed', 'cancelled') then null when t.condition = 'any' then true
+                             when t.condition = 'ok' then a.state = 'succeeded' else a.state <> 'succeeded' end
+                 from ties t join awaited a on a.id = t.depends_on
              ), placed as (
                  insert into jobs (id, team_id, queue_id, user_id, name, kind, priority_class, state, held, gpus,
                      gpu_milli, gpu_memory_mib, cpu_milli, memory_mib, min_replicas, max_replicas, pool_ids, gpu_model,
                      node_labels, require_topology, prefer_topology, rdma, time_limit_secs, preemptible, evict_others,
                      requeue, checkpoint, checkpoint_signal, max_failures, command, env, working_dir, labels,
-                     submitted_at, updated_at)
+                     waits_for_jobs, reason_code, reason, reason_at, submitted_at, updated_at)
                  select id, team_id, queue_id, user_id, name, kind, priority_class, 'queued', held, gpus,
                      gpu_milli, gpu_memory_mib, cpu_milli, memory_mib, min_replicas, max_replicas, pool_ids, gpu_model,
                      node_labels, require_topology, prefer_topology, rdma, time_limit_secs, preemptible, evict_others,
                      requeue, checkpoint, checkpoint_signal, max_failures, command, env, working_dir, labels,
-                     submitted_at, submitted_at
+                     depends_on <> '[]', case when depends_on <> '[]' then 'waiting_for_jobs' end,
+                     case when depends_on <> '[]' then jsonb_build_object('main', jsonb_build_object(
+                         'code', 'waiting_for_jobs', 'numbers', jsonb_build_object('jobs', jsonb_array_length(depends_on))),
+                         'others', '[]'::jsonb, 'position', 0) end,
+                     case when depends_on <> '[]' then submitted_at end, submitted_at, submitted_at
                  from wanted where nth in (select nth from open where taken)
              ), told as (
                  insert into events (id, ordinal, occurred_at, actor_type, actor_id, actor_name, action, subject_type,
@@ -277,6 +294,6 @@ fn submitted(job: &NewJob) -> NewEvent {
     NewEvent::new("job.submitted", "job", job.id).team(job.team_id).after(json!({
         "name": job.name, "queue_id": job.queue_id, "kind": job.kind, "priority_class": job.priority_class,
         "gpus": job.gpus, "gpu_milli": job.gpu_milli, "min_replicas": job.min_replicas,
-        "max_replicas": job.max_replicas, "held": job.held,
+        "max_replicas": job.max_replicas, "held": job.held, "depends_on": job.depends_on,
     }))
 }

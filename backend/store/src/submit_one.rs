@@ -126,11 +126,13 @@ macro_rules! insert_row {
     }};
 }
 
-/// The job of a submission that can be kept so: one job, and no other queue than its own was looked at.
+/// The job of a submission that can be kept so: one job that waits for no other, and no other queue than its own was
+/// looked at.
 pub(crate) fn only(submission: &Submission) -> Option<&NewJob> {
     let [job] = submission.jobs.as_slice() else { return None };
     let own = |seen: &SeenQueue| seen.queue_id == job.queue_id.0;
-    (submission.seen.len() <= 1 && submission.seen.iter().all(own)).then_some(job)
+    (job.depends_on.is_empty() && submission.seen.len() <= 1 && submission.seen.iter().all(own))
+        .then_some(job)
 }
 
 /// Keeps it; what became of it is as in [`crate::submit::insert`].

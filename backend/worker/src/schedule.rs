@@ -10,6 +10,7 @@ use reeve_core::schedule::plan::Plan;
 use reeve_core::schedule::snapshot::Snapshot;
 use reeve_core::schedule::{check, plan};
 use reeve_store::beat::Tick;
+use reeve_store::dependencies;
 use reeve_store::schedule::apply::Applied;
 use reeve_store::schedule::explanations::Freshness;
 use reeve_store::schedule::tick::{Outcome, TickSession};
@@ -77,6 +78,9 @@ impl Scheduler {
 
     async fn tick(&mut self, session: &mut TickSession, now: DateTime<Utc>) -> Result<Ticked, TickError> {
         let began = Instant::now();
+        // A job whose last dependency has just ended stands in line in this very tick; one that is cancelled may free, or
+        // end, others in its turn.
+        while dependencies::settle(&self.store, now).await?.cancelled > 0 {}
         let Some(tick) = session.begin(now).await? else { return Ok(Ticked::Busy) };
         phase("load", began);
         let planning = Instant::now();

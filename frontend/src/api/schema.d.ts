@@ -742,6 +742,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{id}/dependencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The jobs for whose ends this one waits, or waited. */
+        get: operations["list_job_dependencies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{id}/dependents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The jobs that wait, or waited, for the end of this one. */
+        get: operations["list_job_dependents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{id}/events": {
         parameters: {
             query?: never;
@@ -2733,6 +2767,15 @@ export interface components {
             /** @description `pending`, `delivered`, `failed` or `cancelled`. */
             state: components["schemas"]["DeliveryState"];
         };
+        /** @description One job that is waited for, or that waits. */
+        DependencyView: {
+            /** @description `ok`, `any` or `failed`: how the one that is waited for has to end. */
+            condition: string;
+            job?: components["schemas"]["JobRef"] | null;
+            /** @description Null = it has not ended. */
+            met?: boolean | null;
+            state: string;
+        };
         /**
          * @description `GET /agent/v1/desired?generation=N&wait_secs=S` (long poll: answers when the node's generation is no longer
          *     N, or after S ≤ 30 seconds with what is). Everything that the node should run: what it runs beside this, it
@@ -4028,6 +4071,12 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
+        PageView_DependencyView: {
+            items: components["schemas"]["DependencyView"][];
+            /** @description Null on the last page. */
+            next_cursor?: string | null;
+        };
+        /** @description A page as it is sent. */
         PageView_EscalationView: {
             items: components["schemas"]["EscalationView"][];
             /** @description Null on the last page. */
@@ -4522,7 +4571,7 @@ export interface components {
             weight: number;
         };
         /** @enum {string} */
-        ReasonCode: "invalid" | "never_fits" | "over_cap" | "queue_held" | "awaiting_approval" | "budget_exhausted" | "outside_time_window" | "no_quota" | "fragmented" | "topology" | "waiting_for_evictions" | "behind_others" | "search_budget_exhausted";
+        ReasonCode: "invalid" | "never_fits" | "over_cap" | "waiting_for_jobs" | "queue_held" | "awaiting_approval" | "budget_exhausted" | "outside_time_window" | "no_quota" | "fragmented" | "topology" | "waiting_for_evictions" | "behind_others" | "search_budget_exhausted";
         /** @description Why it waits. */
         ReasonView: {
             code: components["schemas"]["ReasonCode"];
@@ -5082,6 +5131,13 @@ export interface components {
         SubmitBatch: {
             jobs: components["schemas"]["SubmitJob"][];
         };
+        /** @description Another job, and how it has to end. */
+        SubmitDependency: {
+            /** @description `ok` (default): succeeded; `any`: in any way; `failed`: failed or cancelled. */
+            condition?: string | null;
+            /** @description Its id. */
+            job: string;
+        };
         /** @description A job to run. Numbers are read as written and judged by core, so that a refusal names the field and its range. */
         SubmitJob: {
             /** @description `none` (default), `on_signal` or `periodic`. */
@@ -5092,6 +5148,8 @@ export interface components {
             command: string[];
             /** Format: int64 */
             cpu_milli?: number | null;
+            /** @description Jobs submitted before whose ends it waits for, all of them. One that ends otherwise than wanted cancels it. */
+            depends_on?: components["schemas"]["SubmitDependency"][];
             env?: {
                 [key: string]: string;
             };
@@ -10860,6 +10918,180 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect of ours */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_job_dependencies: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page: 1 to 200. */
+                limit?: number;
+                /** @description Where to go on: `next_cursor` of the page before, with the same filter. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageView_DependencyView"];
+                };
+            };
+            /** @description Not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in, or the credential is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no such job */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect of ours */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_job_dependents: {
+        parameters: {
+            query?: {
+                /** @description Rows of a page: 1 to 200. */
+                limit?: number;
+                /** @description Where to go on: `next_cursor` of the page before, with the same filter. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageView_DependencyView"];
+                };
+            };
+            /** @description Not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in, or the credential is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no such job */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Too many requests */
             429: {

@@ -83,6 +83,7 @@ export const REASON_CODES = all<ReasonCode>()(
   "invalid",
   "never_fits",
   "over_cap",
+  "waiting_for_jobs",
   "queue_held",
   "awaiting_approval",
   "budget_exhausted",

@@ -102,6 +102,8 @@ fn job_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(jobs::explain::explain))
         .routes(routes!(jobs::rules::rules))
         .routes(routes!(jobs::runs::runs))
+        .routes(routes!(jobs::dependencies::dependencies))
+        .routes(routes!(jobs::dependencies::dependents))
         .routes(routes!(jobs::used::used))
         .routes(routes!(runs::list::list))
         .routes(routes!(planned_starts::list::list))

@@ -40,9 +40,19 @@ pub(crate) struct FieldProblem {
     pub(crate) detail: Option<String>,
 }
 
+impl Problem {
+    fn says_its_fields(&self, detail: &str) -> bool {
+        let said =
+            |field: &FieldProblem| field.detail.as_ref().is_some_and(|said| detail.contains(said.as_str()));
+        !self.errors.is_empty() && self.errors.iter().all(said)
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({} {})", self.detail.as_deref().unwrap_or(&self.title), self.status, self.code)?;
+        // A detail that only repeats the fields is said once, with them.
+        let detail = self.detail.as_deref().filter(|detail| !self.says_its_fields(detail));
+        write!(f, "{} ({} {})", detail.unwrap_or(&self.title), self.status, self.code)?;
         for field in &self.errors {
             write!(f, "\n  {}: {}", field.pointer, field.detail.as_deref().unwrap_or(&field.code))?;
         }
@@ -67,5 +77,11 @@ mod tests {
         let problem: Problem = serde_json::from_str(text).expect("reads");
         let said = problem.to_string();
         assert_eq!(said, "the job is wrong in itself (422 invalid)\n  /jobs/17/gpus: must be at least 1");
+        let again = Problem { detail: Some("/jobs/17/gpus: must be at least 1".to_owned()), ..problem };
+        assert_eq!(
+            again.to_string(),
+            "Invalid (422 invalid)\n  /jobs/17/gpus: must be at least 1",
+            "said once"
+        );
     }
 }

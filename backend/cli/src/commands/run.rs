@@ -3,6 +3,7 @@
 //!
 //! A server that is away for a while is waited for: the job goes on without it. Only a refused submission fails at once.
 
+use super::job::array;
 use super::job::body::body;
 use super::job::options::JobOptions;
 use super::logs::{Chunk, chunk};
@@ -43,7 +44,9 @@ pub(crate) struct RunArgs {
 pub(crate) async fn run(args: RunArgs, client: &Client) -> anyhow::Result<ExitCode> {
     // Before there is a job: no interrupt is lost between its making and here.
     let mut interrupts = Interrupts::listen()?;
-    let job = client.send(Call::post("/jobs", body(&args.options, None, &args.command)?)).await?;
+    let mut body = body(&args.options, None, &args.command)?;
+    array::expand(client, &mut body).await?;
+    let job = client.send(Call::post("/jobs", body)).await?;
     let id = job["id"].as_str().context("the reply holds no id")?.to_owned();
     let mut watch = Watch { client, id, quiet: args.quiet, said: String::new(), run: 0, offset: 0 };
     watch.say(&format!("job {}", watch.id));

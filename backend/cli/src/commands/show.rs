@@ -26,6 +26,9 @@ pub(crate) struct ExplainArgs {
     lang: Language,
 }
 
+/// As many as a job may wait for.
+const MOST_DEPENDENCIES: usize = 1_000;
+
 const FIELDS: [(&str, &str); 15] = [
     ("id", "/id"),
     ("name", "/name"),
@@ -77,7 +80,26 @@ pub(crate) async fn explain(args: ExplainArgs, client: &Client, output: Output) 
         return output.json(&said);
     }
     print!("{}", explanation(&said, args.lang));
+    if said["verdict"]["code"] == "waiting_for_jobs" {
+        let call = Call::get(format!("/jobs/{}/dependencies", args.job));
+        print!("{}", dependencies(&client.all(call, MOST_DEPENDENCIES).await?));
+    }
     Ok(())
+}
+
+/// What it waits for, a line each; what has ended as wanted is left out.
+fn dependencies(others: &[Value]) -> String {
+    let open = others.iter().filter(|other| other["met"] != true);
+    open.map(|other| {
+        let name = other["job"]["name"].as_str().unwrap_or("a job of another team");
+        let wanted = match other["condition"].as_str() {
+            Some("ok") => "to succeed",
+            Some("failed") => "to fail",
+            _ => "to end",
+        };
+        format!("  waits for {name} {wanted}: it is {} ({})\n", cell(other, "/state"), cell(other, "/job/id"))
+    })
+    .collect()
 }
 
 fn explanation(said: &Value, lang: Language) -> String {

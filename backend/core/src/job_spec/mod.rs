@@ -16,4 +16,4 @@ pub mod text;
 
 pub use fault::Fault;
 pub use parse::JobSpec;
-pub use raw::RawJob;
+pub use raw::{RawDependency, RawJob};

@@ -1,8 +1,10 @@
 //! From a raw submission to a [`JobSpec`].
 
 use super::fault::{Fault, Faults};
-use super::raw::RawJob;
+use super::raw::{RawDependency, RawJob};
 use super::{shape, text};
+use crate::dependency::{Dependency, DependencyCondition};
+use crate::id::JobId;
 use crate::job::{CheckpointMode, Shape};
 use crate::kind::Kind;
 use crate::priority::PriorityClass;
@@ -14,6 +16,7 @@ const MAX_POOLS: usize = 20;
 /// Ten years.
 const MAX_TIME_LIMIT_SECS: i64 = 315_360_000;
 const MAX_FAILURES: i64 = 100;
+const MAX_DEPENDENCIES: usize = 1_000;
 
 /// A submission that is right in itself. Team, queue and pools are still names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +48,7 @@ pub struct JobSpec {
     pub working_dir: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub hold: bool,
+    pub depends_on: Vec<Dependency>,
 }
 
 /// Reads a submission.
@@ -75,6 +79,7 @@ pub fn parse(raw: RawJob) -> Result<JobSpec, Vec<Fault>> {
         faults.optional("/time_limit_secs", raw.time_limit_secs.as_ref(), 1, MAX_TIME_LIMIT_SECS);
     let max_failures =
         faults.optional("/max_failures", raw.max_failures.as_ref(), 0, MAX_FAILURES).unwrap_or(0);
+    let depends_on = dependencies(&raw.depends_on, &mut faults);
     if !faults.0.is_empty() {
         return Err(faults.0);
     }
@@ -105,6 +110,7 @@ pub fn parse(raw: RawJob) -> Result<JobSpec, Vec<Fault>> {
         working_dir: raw.working_dir,
         labels: raw.labels,
         hold: raw.hold,
+        depends_on,
     })
 }
 
@@ -118,6 +124,32 @@ fn pools(names: &[String], faults: &mut Faults) {
             faults.add(&format!("/pools/{index}"), "duplicate", "this pool is named twice: name it once");
         }
     }
+}
+
+fn dependencies(raw: &[RawDependency], faults: &mut Faults) -> Vec<Dependency> {
+    if raw.len() > MAX_DEPENDENCIES {
+        faults.add("/depends_on", "too_many", format!("a job waits for at most {MAX_DEPENDENCIES} others"));
+    }
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for (index, one) in raw.iter().enumerate().take(MAX_DEPENDENCIES) {
+        let pointer = format!("/depends_on/{index}");
+        let condition = one.condition.as_deref().map_or(Some(DependencyCondition::Ok), |condition| {
+            faults.word(&format!("{pointer}/condition"), "unknown_condition", condition)
+        });
+        match one.job.parse::<JobId>() {
+            Ok(job) if seen.insert(job) => {
+                found.extend(condition.map(|condition| Dependency { job, condition }))
+            }
+            Ok(_) => faults.add(&pointer, "duplicate", "this job is named twice: name it once"),
+            Err(_) => faults.add(
+                &format!("{pointer}/job"),
+                "unknown_job",
+                "give the id of a job that was submitted before",
+            ),
+        }
+    }
+    found
 }
 
 fn texts(raw: &RawJob, faults: &mut Faults) {
@@ -278,6 +310,25 @@ mod tests {
         assert_eq!(set("A B", "1")[0].1, "bad_name");
         assert_eq!(set("A", "\0")[0].1, "control_character");
         assert_eq!(set("A", &"x".repeat(70_000))[0].1, "too_large");
+    }
+
+    #[test]
+    fn dependencies_name_jobs_once_and_conditions_that_exist() {
+        let id = "01a22e00-de9f-79f7-98b9-709a41fc7ec3";
+        let on = |job: &str, condition: Option<&str>| RawDependency {
+            job: job.to_owned(),
+            condition: condition.map(str::to_owned),
+        };
+        let spec = parse(RawJob { depends_on: vec![on(id, None)], ..good() }).expect("good");
+        assert_eq!(spec.depends_on[0].condition, DependencyCondition::Ok);
+        let faults = refused(|raw| {
+            raw.depends_on = vec![on(id, Some("any")), on(id, None), on("7", None), on(id, Some("never"))];
+        });
+        let pointers: Vec<&str> = faults.iter().map(|(pointer, _)| pointer.as_str()).collect();
+        assert_eq!(
+            pointers,
+            ["/depends_on/1", "/depends_on/2/job", "/depends_on/3/condition", "/depends_on/3"]
+        );
     }
 
     #[test]

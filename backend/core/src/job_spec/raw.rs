@@ -38,4 +38,12 @@ pub struct RawJob {
     pub working_dir: Option<String>,
     pub labels: BTreeMap<String, String>,
     pub hold: bool,
+    pub depends_on: Vec<RawDependency>,
+}
+
+/// Another job, and how it has to end.
+#[derive(Debug, Clone, Default)]
+pub struct RawDependency {
+    pub job: String,
+    pub condition: Option<String>,
 }

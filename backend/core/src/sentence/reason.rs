@@ -23,6 +23,10 @@ const fn code(code: ReasonCode) -> (&'static str, &'static str) {
             "即使资源池全空，也没有足够大的节点或资源池",
         ),
         ReasonCode::OverCap => ("The job would go over a limit", "启动该作业会超过上限"),
+        ReasonCode::WaitingForJobs => (
+            "It waits for the end of other jobs, as it was submitted to",
+            "提交时指定在其他作业结束后启动，正在等待",
+        ),
         ReasonCode::QueueHeld => ("The job or its queue is held", "作业或其队列已被挂起"),
         ReasonCode::AwaitingApproval => ("An approval is awaited", "正在等待审批"),
         ReasonCode::BudgetExhausted => ("The budget is used up", "预算已用尽"),

@@ -29,7 +29,8 @@ pub async fn cancel_queued(tx: &mut WriteTx, job: &JobRow, why: Option<&str>) ->
     let now = tx.now();
     let done = sqlx::query!(
         "update jobs set state = 'cancelled', finished_at = $2, end_cause = 'cancelled', end_detail = $3,
-           reason_code = null, reason = null, reason_at = null, reason_hash = null, held = false, version = version + 1,
+           reason_code = null, reason = null, reason_at = null, reason_hash = null, held = false, waits_for_jobs = false,
+           version = version + 1,
            updated_at = $2
          where id = $1 and state = 'queued'",
         job.id,

@@ -87,6 +87,7 @@ impl World {
             env: std::collections::BTreeMap::default(),
             working_dir: None,
             labels: std::collections::BTreeMap::default(),
+            depends_on: Vec::new(),
             submitted_at: now(),
         }
     }

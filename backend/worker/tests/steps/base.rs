@@ -116,6 +116,7 @@ impl Base {
             env: BTreeMap::default(),
             working_dir: None,
             labels: BTreeMap::default(),
+            depends_on: Vec::new(),
             submitted_at: self.now(),
         }
     }

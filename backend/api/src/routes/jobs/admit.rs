@@ -7,7 +7,8 @@ use crate::app::AppState;
 use crate::budget_gate::Gate;
 use chrono::{DateTime, Utc};
 use reeve_core::access::{Action, Actor, Resource, Verdict, may};
-use reeve_core::id::{PoolId, TeamId};
+use reeve_core::dependency::DependencyCondition;
+use reeve_core::id::{PoolId, TeamId, UserId};
 use reeve_core::job_spec::admit::{
     PoolReach, QueueRules, Warning, priority_class, queue_takes, unknown_levels, warnings,
 };
@@ -16,12 +17,14 @@ use reeve_core::job_spec::{Fault, JobSpec, RawJob};
 use reeve_core::policy::{Place, Policy};
 use reeve_core::priority::PriorityClass;
 use reeve_store::StoreError;
+use reeve_store::dependencies::{self, Target};
 use reeve_store::jobs::admission::{self, Found, Named, TeamRaise, TeamRow};
 use reeve_store::queues::Queue;
 use reeve_store::reach::Reach;
 use reeve_store::submit::SeenQueue;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// A submission with everything that it names.
 #[derive(Debug)]
@@ -54,6 +57,8 @@ pub(super) struct Facts {
     policy: Arc<Policy>,
     reaches: Arc<Vec<Reach>>,
     found: Arc<Found>,
+    /// Jobs that are waited for, as far as they exist.
+    awaited: Arc<BTreeMap<Uuid, Target>>,
     now: DateTime<Utc>,
     budgets: Arc<Gate>,
 }
@@ -77,13 +82,20 @@ pub(super) async fn look_up(app: &AppState, raws: &[&RawJob]) -> Result<Facts, S
     for raw in raws {
         app.installation.learn(&raw.team, raw.queue.as_deref(), &found, now);
     }
-    facts(app, found).await
+    let awaited = raws.iter().flat_map(|raw| &raw.depends_on).filter_map(|on| on.job.parse().ok());
+    let awaited: BTreeSet<Uuid> = awaited.collect();
+    let mut facts = facts(app, found).await?;
+    if !awaited.is_empty() {
+        let targets = dependencies::targets(&app.store, &awaited.into_iter().collect::<Vec<_>>()).await?;
+        facts.awaited = Arc::new(targets.into_iter().map(|target| (target.id, target)).collect());
+    }
+    Ok(facts)
 }
 
 /// The same for each submission by itself, from the last look where there was one lately.
 pub(super) async fn recall(app: &AppState, raws: &[&RawJob]) -> Result<Vec<Facts>, StoreError> {
     let now = app.clock.now();
-    let known = |raw: &RawJob| match names_levels(raw) {
+    let known = |raw: &RawJob| match names_levels(raw) || !raw.depends_on.is_empty() {
         true => None,
         false => app.installation.names(&raw.team, raw.queue.as_deref(), now),
     };
@@ -107,6 +119,7 @@ async fn facts(app: &AppState, found: Arc<Found>) -> Result<Facts, StoreError> {
         reaches: app.installation.reaches(&app.store, &found.pools, app.clock.now()).await?,
         budgets: app.budgets.gate(&app.store, app.clock.now()).await?,
         found,
+        awaited: Arc::default(),
         now: app.clock.now(),
     })
 }
@@ -132,7 +145,11 @@ pub(super) fn admit(
     }
     let mut admitted = Vec::with_capacity(specs.len());
     for (index, spec) in specs {
-        match resolve(spec, facts) {
+        let resolved = resolve(spec, facts).and_then(|job| match unfit(&job.spec, facts, actor) {
+            faults if faults.is_empty() => Ok(job),
+            faults => Err(faults),
+        });
+        match resolved {
             Ok(job) => {
                 let team = TeamId(job.team.id);
                 if may(actor, Action::JobSubmit, &Resource::Team(team)) != Verdict::Allowed {
@@ -183,6 +200,33 @@ fn resolve(spec: JobSpec, facts: &Facts) -> Result<Admitted, Vec<Fault>> {
         }
         _ => Err(faults),
     }
+}
+
+/// Dependencies on what the caller may not know of, or on ends that were other than wanted.
+fn unfit(spec: &JobSpec, facts: &Facts, actor: &Actor) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for (index, on) in spec.depends_on.iter().enumerate() {
+        let target = facts.awaited.get(&on.job.0).filter(|target| {
+            let resource = Resource::Job { team: TeamId(target.team_id), owner: UserId(target.user_id) };
+            may(actor, Action::JobRead, &resource) == Verdict::Allowed
+        });
+        let pointer = format!("/depends_on/{index}");
+        let Some(target) = target else {
+            let detail = "there is no such job: give the id of one that was submitted before";
+            faults.push(Fault::new(format!("{pointer}/job"), "unknown_job", detail));
+            continue;
+        };
+        let never = match on.condition {
+            DependencyCondition::Any => false,
+            DependencyCondition::Ok => matches!(target.state.as_str(), "failed" | "cancelled"),
+            DependencyCondition::Failed => target.state == "succeeded",
+        };
+        if never {
+            let detail = format!("that job has {} already: the condition can never be met", target.state);
+            faults.push(Fault::new(format!("{pointer}/condition"), "never_met", detail));
+        }
+    }
+    faults
 }
 
 /// The highest that is active for such jobs of the team.

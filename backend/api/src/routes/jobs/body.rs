@@ -1,6 +1,6 @@
 //! A submission as JSON.
 
-use reeve_core::job_spec::RawJob;
+use reeve_core::job_spec::{RawDependency, RawJob};
 use serde::Deserialize;
 use serde_json::Number;
 use std::collections::BTreeMap;
@@ -75,6 +75,20 @@ pub(crate) struct SubmitJob {
     /// Stands in line without starting until released.
     #[serde(default)]
     pub hold: bool,
+    /// Jobs submitted before whose ends it waits for, all of them. One that ends otherwise than wanted cancels it.
+    #[serde(default)]
+    #[schema(max_items = 1000)]
+    pub depends_on: Vec<SubmitDependency>,
+}
+
+/// Another job, and how it has to end.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SubmitDependency {
+    /// Its id.
+    pub job: String,
+    /// `ok` (default): succeeded; `any`: in any way; `failed`: failed or cancelled.
+    pub condition: Option<String>,
 }
 
 /// Many jobs, all or none.
@@ -119,6 +133,11 @@ impl From<SubmitJob> for RawJob {
             working_dir: body.working_dir,
             labels: body.labels,
             hold: body.hold,
+            depends_on: body
+                .depends_on
+                .into_iter()
+                .map(|on| RawDependency { job: on.job, condition: on.condition })
+                .collect(),
         }
     }
 }

@@ -100,7 +100,8 @@ pub(crate) fn view(
                 Some(obstacle(why.main)),
                 why.others.into_iter().map(obstacle).collect(),
                 why.help.map(help_view),
-                Some(position),
+                // 0 = it stands in no line yet.
+                Some(position).filter(|position| *position > 0),
             )
         }
         None => (None, Vec::new(), None, None),

@@ -1,9 +1,10 @@
-//! Jobs: submit, batch, list, show, cancel, hold, release, requeue, explain, rules, runs, events, evictions, logs.
+//! Jobs: submit, batch, list, show, cancel, hold, release, requeue, explain, rules, dependencies, runs, events, evictions, logs.
 
 mod admit;
 pub(crate) mod batch;
 pub(crate) mod body;
 pub(crate) mod cancel;
+pub(crate) mod dependencies;
 pub(crate) mod events;
 pub(crate) mod evictions;
 pub(crate) mod explain;

@@ -49,6 +49,7 @@ pub(super) fn row(admitted: &Admitted, user: UserId, now: DateTime<Utc>) -> NewJ
         env: spec.env.clone(),
         working_dir: spec.working_dir.clone(),
         labels: spec.labels.clone(),
+        depends_on: spec.depends_on.clone(),
         submitted_at: now,
     }
 }

@@ -89,6 +89,15 @@ pub(super) fn said(options: &JobOptions) -> Body {
         let map: Body = pairs.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
         body.insert(key.into(), Value::Object(map));
     }
+    let conditions =
+        [("ok", &options.after_ok), ("any", &options.after_any), ("failed", &options.after_failed)];
+    let depends_on: Vec<Value> = conditions
+        .into_iter()
+        .flat_map(|(condition, jobs)| jobs.iter().map(move |job| json!({"job": job, "condition": condition})))
+        .collect();
+    if !depends_on.is_empty() {
+        body.insert("depends_on".into(), json!(depends_on));
+    }
     let flags =
         [("hold", options.hold, true), ("rdma", options.rdma, true), ("requeue", options.no_requeue, false)];
     body.extend(

@@ -1,5 +1,6 @@
 //! Jobs as people write them: by flags, in a file, or as a script with lines of its own.
 
+pub(crate) mod array;
 pub(crate) mod body;
 mod interpreter;
 pub(crate) mod options;

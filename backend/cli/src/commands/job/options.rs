@@ -89,6 +89,15 @@ pub(crate) struct JobOptions {
     /// For filters and bills
     #[arg(short = 'l', long = "label", value_name = "K=V", value_parser = parse_pair)]
     pub(super) labels: Vec<(String, String)>,
+    /// Wait until that job (or all of array:ID) has succeeded; where it cannot, this one is cancelled
+    #[arg(long, value_name = "JOB")]
+    pub(super) after_ok: Vec<String>,
+    /// Wait until that job has ended, however
+    #[arg(long, value_name = "JOB")]
+    pub(super) after_any: Vec<String>,
+    /// Wait until that job has failed or was cancelled
+    #[arg(long, value_name = "JOB")]
+    pub(super) after_failed: Vec<String>,
     /// Do not start before it is released
     #[arg(short = 'H', long)]
     pub(super) hold: bool,

@@ -47,6 +47,8 @@ struct Line {
     export: Option<String>,
     #[arg(long)]
     signal: Option<String>,
+    #[arg(short = 'd', long)]
+    dependency: Option<String>,
     #[arg(long)]
     comment: Option<String>,
     #[arg(short = 'H', long)]
@@ -119,6 +121,9 @@ pub(super) fn read(words: &[String]) -> anyhow::Result<(Asks, Vec<String>)> {
     if let Some(said) = &line.export {
         asks.insert("env".into(), Value::Object(exported(said)));
     }
+    if let Some(said) = &line.dependency {
+        asks.insert("depends_on".into(), json!(dependencies(said)?));
+    }
     if line.hold {
         asks.insert("hold".into(), json!(true));
     }
@@ -172,6 +177,25 @@ fn signal(said: &str) -> String {
         other => other,
     };
     name.trim_start_matches("SIG").to_owned()
+}
+
+/// `afterok:ID[:ID…][,afterany:…]`: all of them, with the ids of this product.
+fn dependencies(said: &str) -> anyhow::Result<Vec<Value>> {
+    if said.contains('?') {
+        bail!("--dependency={said}: one of several (?) is not known; a job waits for all that it names");
+    }
+    let mut found = Vec::new();
+    for part in said.split(',') {
+        let mut words = part.split(':');
+        let condition = match words.next().unwrap_or_default() {
+            "afterok" => "ok",
+            "afterany" => "any",
+            "afternotok" => "failed",
+            other => bail!("--dependency={other}: afterok, afterany and afternotok are known"),
+        };
+        found.extend(words.map(|job| json!({"job": job, "condition": condition})));
+    }
+    Ok(found)
 }
 
 /// `K=V,…`; names without a value would come from the submitter's environment, which a job never sees.
@@ -229,6 +253,11 @@ mod tests {
             asks("--signal=B:SIGUSR1@120 --requeue --hold"),
             json!({"checkpoint": "on_signal", "checkpoint_signal": "USR1", "requeue": true, "hold": true})
         );
+        assert_eq!(
+            asks("--dependency=afterok:a:b,afternotok:c"),
+            json!({"depends_on": [{"job": "a", "condition": "ok"}, {"job": "b", "condition": "ok"},
+                {"job": "c", "condition": "failed"}]})
+        );
         assert_eq!(asks("--export=NONE,LR=0.1,SEED=7"), json!({"env": {"LR": "0.1", "SEED": "7"}}));
     }
 
@@ -247,7 +276,7 @@ mod tests {
         assert!(asks.get("output").is_none());
         assert_eq!(notes.len(), 3, "{notes:?}");
         for refused in
-            ["--array=0-9", "--dependency=afterok:1", "--exclusive", "--gres=tmpfs:10G", "--time=soon"]
+            ["--array=0-9", "--dependency=singleton", "--exclusive", "--gres=tmpfs:10G", "--time=soon"]
         {
             assert!(of(refused).is_err(), "{refused}");
         }

@@ -66,7 +66,7 @@ macro_rules! select_live_jobs {
                     gpu_memory_mib, cpu_milli, memory_mib, min_replicas, max_replicas, pool_ids, gpu_model, node_labels,
                     require_topology, prefer_topology, rdma, time_limit_secs, preemptible, evict_others, requeue,
                     checkpoint, last_checkpoint_at, run_number, held, reason_hash
-             from jobs where state in ('queued', 'starting', 'running', 'leaving') " + $rest
+             from jobs where state in ('queued', 'starting', 'running', 'leaving') and not waits_for_jobs " + $rest
             $(, $argument)*
         )
     };
