@@ -265,6 +265,22 @@ pub async fn attempted(
     )
     .execute(&mut *tx)
     .await?;
+    // The webhook before its deliveries, as where it is disabled: two orders would be a deadlock.
+    if let Some(webhook) = due.webhook_id {
+        // Not at each success: the row is read by everybody who sends.
+        sqlx::query!(
+            "update webhooks set failing_since = case when $2 then null else coalesce(failing_since, $3) end,
+                    last_delivered_at = case when $2 then $3 else last_delivered_at end
+             where id = $1 and (($2 and (failing_since is not null or last_delivered_at is null or last_delivered_at < $4))
+                            or (not $2 and failing_since is null))",
+            webhook,
+            outcome.error.is_none(),
+            at,
+            at - TimeDelta::seconds(10)
+        )
+        .execute(&mut *tx)
+        .await?;
+    }
     sqlx::query!(
         "update deliveries set attempts = greatest(attempts, $2), last_status = $3, last_error = $4, last_attempt_at = $5,
                 state = case when state = 'pending' or $6 = 'delivered' then $6 else state end,
@@ -281,21 +297,6 @@ pub async fn attempted(
     )
     .execute(&mut *tx)
     .await?;
-    if let Some(webhook) = due.webhook_id {
-        // Not at each success: the row is read by everybody who sends.
-        sqlx::query!(
-            "update webhooks set failing_since = case when $2 then null else coalesce(failing_since, $3) end,
-                    last_delivered_at = case when $2 then $3 else last_delivered_at end
-             where id = $1 and (($2 and (failing_since is not null or last_delivered_at is null or last_delivered_at < $4))
-                            or (not $2 and failing_since is null))",
-            webhook,
-            outcome.error.is_none(),
-            at,
-            at - TimeDelta::seconds(10)
-        )
-        .execute(&mut *tx)
-        .await?;
-    }
     tx.commit().await?;
     Ok(())
 }

@@ -30,6 +30,8 @@ export const listJobs = (filter: JobFilter, cursor?: Cursor, limit = 50, count =
 export const showJob = (id: string) => answer(api.GET("/api/v1/jobs/{id}", { params: { path: { id } } }));
 export const explainJob = (id: string) =>
   answer(api.GET("/api/v1/jobs/{id}/explain", { params: { path: { id } } }));
+export const listDependencies = (id: string) =>
+  answer(api.GET("/api/v1/jobs/{id}/dependencies", { params: { path: { id }, query: { limit: 200 } } }));
 export const showJobRules = (id: string) =>
   answer(api.GET("/api/v1/jobs/{id}/rules", { params: { path: { id } } }));
 export const listRuns = (id: string) =>

@@ -3,6 +3,7 @@
 use crate::base::Base;
 use reeve_core::access::{PlatformRole, Role, Scope};
 use reeve_core::approval::{self, AsksFor, EscalationState, ReviewOutcome, StepDecision};
+use reeve_core::dependency::DependencyCondition;
 use reeve_core::eviction::{EvictionCause, EvictionOutcome, ReclaimState};
 use reeve_core::job::{CheckpointMode, JobState, MemberState, RunState};
 use reeve_core::kind::Kind;
@@ -77,6 +78,7 @@ async fn every_check_of_words_is_its_enum() {
         ("runs_state_check", words!(RunState)),
         ("members_state_check", words!(MemberState)),
         ("members_stop_order_check", fixed(&["leave", "stop"])),
+        ("job_dependencies_condition_check", words!(DependencyCondition)),
         ("members_end_kind_check", words!(EndKind)),
         ("reclaims_state_check", words!(ReclaimState)),
         ("evictions_cause_check", words!(EvictionCause)),

@@ -8,6 +8,7 @@ import { Section } from "../../components/page";
 import { DataTable } from "../../components/table";
 import { Until, When } from "../../components/when";
 import { useText } from "../../lib/use-text";
+import { Dependencies } from "./dependencies";
 import { Evidence } from "./evidence";
 
 /** Why the job waits: one sentence, what would help, the other obstacles, and what each node has. */
@@ -59,8 +60,14 @@ function Body({ job, explain }: { job: Job; explain: Explain }) {
           </ul>
         </>
       )}
-      <h3>{t("evidence.title")}</h3>
-      <Evidence explain={explain} />
+      {explain.verdict.code === "waiting_for_jobs" ? (
+        <Dependencies job={job.id} />
+      ) : (
+        <>
+          <h3>{t("evidence.title")}</h3>
+          <Evidence explain={explain} />
+        </>
+      )}
       {explain.evictions_awaited.length > 0 && (
         <>
           <h3>{t("verdict.awaited")}</h3>
@@ -73,7 +80,7 @@ function Body({ job, explain }: { job: Job; explain: Explain }) {
           </ul>
         </>
       )}
-      {explain.evidence.length > 0 && (
+      {explain.evidence.length > 0 && explain.verdict.code !== "waiting_for_jobs" && (
         <>
           <h3>{t("verdict.evidence")}</h3>
           <DataTable
