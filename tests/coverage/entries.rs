@@ -305,8 +305,16 @@ async fn jobs(app: &TestApp, id: &str) -> Option<Entry> {
         "submit_job_batch" => {
             Entry::new(not("b-member", 403), member()).body(json!({"jobs": [job("team-a", json!({}))]}))
         }
-        "show_job" | "show_job_use" | "explain_job" | "show_job_rules" | "list_job_runs" | "list_job_dependencies" | "list_job_dependents"
-        | "list_job_evictions" | "list_job_events" | "read_job_logs" => {
+        "show_job"
+        | "show_job_use"
+        | "explain_job"
+        | "show_job_rules"
+        | "list_job_runs"
+        | "list_job_dependencies"
+        | "list_job_dependents"
+        | "list_job_evictions"
+        | "list_job_events"
+        | "read_job_logs" => {
             Entry::new(not("b-member", 404), app.user("a-viewer")).at("id", submitted(app).await)
         }
         "cancel_job" | "hold_job" | "release_job" => {
