@@ -2,6 +2,7 @@
 
 use super::document::{Key, Section};
 use super::live::Standing;
+use super::prices;
 use crate::client::Call;
 use serde_json::{Map, Value};
 
@@ -53,7 +54,7 @@ impl Change {
         let (section, name) = (self.key.0, self.key.1.as_str());
         let path = match section {
             Section::PriorityBudgets => format!("/priority-budgets/{name}"),
-            Section::Policy => "/policy".to_owned(),
+            one if one.is_one() => format!("/{}", one.name()),
             _ => format!("/{}/{name}", section.name()),
         };
         let tag = |before: &Standing| format!("\"{}\"", before.version);
@@ -69,6 +70,9 @@ impl Change {
             }
             What::Edit { before, .. } if section == Section::Policy => {
                 Call::put(path, Value::Object(self.wanted.clone())).header("If-Match", tag(before))
+            }
+            What::Edit { before, .. } if section == Section::Prices => {
+                Call::put(path, prices::listed(&self.wanted)).header("If-Match", tag(before))
             }
             What::Edit { fields, before } if whole => {
                 let mut body = before.fields.clone();

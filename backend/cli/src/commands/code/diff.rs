@@ -30,9 +30,7 @@ pub(super) fn diff(document: &Document, live: &Live, prune: bool) -> Vec<Change>
     }
     if prune {
         let extra = live.iter().rev().filter(|(key, _)| {
-            key.0 != Section::Policy
-                && document.sections.contains(&key.0)
-                && !document.things.contains_key(*key)
+            !key.0.is_one() && document.sections.contains(&key.0) && !document.things.contains_key(*key)
         });
         changes.extend(extra.map(|(key, standing)| Change {
             key: key.clone(),

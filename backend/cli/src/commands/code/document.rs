@@ -1,5 +1,6 @@
 //! The document: sections of named things, each a mapping of fields.
 
+use super::prices;
 use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,11 +15,24 @@ pub(super) enum Section {
     Quotas,
     PriorityBudgets,
     Policy,
+    Prices,
 }
 
 impl Section {
-    pub(super) const ALL: [Self; 6] =
-        [Self::Pools, Self::Teams, Self::Queues, Self::Quotas, Self::PriorityBudgets, Self::Policy];
+    pub(super) const ALL: [Self; 7] = [
+        Self::Pools,
+        Self::Teams,
+        Self::Queues,
+        Self::Quotas,
+        Self::PriorityBudgets,
+        Self::Policy,
+        Self::Prices,
+    ];
+
+    /// One thing without a name, which is put as a whole and never removed.
+    pub(super) const fn is_one(self) -> bool {
+        matches!(self, Self::Policy | Self::Prices)
+    }
 
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -28,6 +42,7 @@ impl Section {
             Self::Quotas => "quotas",
             Self::PriorityBudgets => "priority_budgets",
             Self::Policy => "policy",
+            Self::Prices => "prices",
         }
     }
 
@@ -48,13 +63,13 @@ impl Section {
             ],
             Self::Quotas => &["guaranteed_gpus", "borrow_limit_gpus", "lend_limit_gpus", "weight", "drain"],
             Self::PriorityBudgets => &["gpu_hours"],
-            // Its own document: the server knows its fields.
-            Self::Policy => &[],
+            // Documents of their own.
+            Self::Policy | Self::Prices => &[],
         }
     }
 }
 
-/// A section and a name in it: a slug, `team/pool` for a quota, nothing for the policy.
+/// A section and a name in it: a slug, `team/pool` for a quota, nothing for the policy and the prices.
 pub(super) type Key = (Section, String);
 
 /// A document as it was read.
@@ -89,6 +104,11 @@ pub(super) fn parse(value: Value) -> anyhow::Result<Document> {
         };
         document.sections.insert(section);
         let Value::Object(content) = content else { bail!("{name}: a mapping is wanted") };
+        if section == Section::Prices {
+            let book = prices::comparable(&Value::Object(content))?;
+            document.things.insert((section, String::new()), book);
+            continue;
+        }
         if section == Section::Policy {
             let policy: reeve_core::policy::Policy =
                 serde_json::from_value(Value::Object(content)).context("policy")?;

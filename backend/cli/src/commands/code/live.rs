@@ -1,8 +1,9 @@
 //! What stands on the server now, in the document's words.
 
 use super::document::{Key, Section};
+use super::prices;
 use crate::client::{Call, Client};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// More of one section than an installation has.
@@ -34,6 +35,9 @@ pub(super) async fn read(client: &Client) -> anyhow::Result<Live> {
     let policy = client.send(Call::get("/policy")).await?;
     let fields = policy["document"].as_object().cloned().unwrap_or_default();
     live.insert((Section::Policy, String::new()), Standing { fields, version: policy["version"].clone() });
+    let book = client.send(Call::get("/prices")).await?;
+    let fields = prices::comparable(&json!({"currency": book["currency"], "prices": book["prices"]}))?;
+    live.insert((Section::Prices, String::new()), Standing { fields, version: book["version"].clone() });
     Ok(live)
 }
 

@@ -3,6 +3,7 @@
 use super::change::{Change, What};
 use super::document::{Document, Section, read};
 use super::live::{self, Live};
+use super::prices;
 use super::{apply as making, diff as comparing};
 use crate::client::{Call, Client};
 use crate::output::{Output, cell};
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Only these sections: pools, teams, queues, quotas, priority_budgets, policy
+    /// Only these sections: pools, teams, queues, quotas, priority_budgets, policy, prices
     #[arg(long, value_name = "SECTION")]
     only: Vec<String>,
 }
@@ -53,6 +54,9 @@ pub(crate) async fn export(args: ExportArgs, client: &Client, output: Output) ->
         if let Some(content) = document.get_mut(section.name()) {
             match section {
                 Section::Policy => *content = Value::Object(standing.fields),
+                // Nothing was set yet: an empty book could be put nowhere.
+                Section::Prices if standing.version == 0 => drop(document.remove(section.name())),
+                Section::Prices => *content = prices::listed(&standing.fields),
                 _ => content[name] = Value::Object(standing.fields),
             }
         }
