@@ -208,3 +208,68 @@ async fn prometheus_reads_gpus_by_the_names_it_knows() {
     app.advance_secs(200);
     assert!(!app.stranger().get("/metrics").await.text().contains("DCGM"));
 }
+
+#[tokio::test]
+async fn r_75_allocated_is_busy_idle_and_unknown_and_capacity_adds_up() {
+    let app = TestApp::start().await;
+    let (_, member, gpus) = running(&app).await;
+    let on = [member];
+    app.clock.set(at(3_600));
+    app.node.heartbeat().await;
+    // Ten minutes busy, ten idle, and of the rest of the hour nothing is known.
+    for (from, permille) in [(0, 900), (600, 10)] {
+        let looks: Vec<_> = (from..from + 600)
+            .step_by(15)
+            .flat_map(|secs| gpus.iter().map(move |&gpu| (gpu, at(secs), permille)))
+            .collect();
+        assert_eq!(app.node.tell_use(&looks, &on).await.kept, 80);
+    }
+    let seen =
+        app.user("nobody").get("/gpu-use?from=2026-03-02T09:10:00Z&to=2026-03-02T10:30:00Z").await.ok();
+    assert_eq!(
+        (&seen["from"], &seen["to"]),
+        (&json!("2026-03-02T09:00:00Z"), &json!("2026-03-02T11:00:00Z"))
+    );
+    let team = &seen["teams"][0];
+    assert_eq!((&team["team"]["slug"], &team["runs"]), (&json!("team-a"), &json!(1)), "{seen}");
+    for (name, secs) in [("allocated", 7_200.0), ("busy", 1_200.0), ("idle", 1_200.0), ("unknown", 4_800.0)] {
+        assert_eq!(team[format!("{name}_gpu_secs")], json!(secs), "{name}: {seen}");
+    }
+    let pool = &seen["pools"][0];
+    let of_pool = |name: &str| pool[format!("{name}_gpu_secs")].as_f64().expect("a number");
+    // Eight GPUs since the scheduler first looked, when the job started.
+    assert_eq!(of_pool("capacity"), 8.0 * 3_600.0, "{seen}");
+    let parts = ["busy", "idle", "unknown", "free", "down"].map(of_pool);
+    assert_eq!(parts.iter().sum::<f64>(), of_pool("capacity"), "{seen}");
+    assert_eq!(of_pool("fragmented"), 6.0 * 3_600.0, "{seen}");
+    let other = app.user("nobody").get("/gpu-use?team=team-b&to=2026-03-02T10:30:00Z").await.ok();
+    assert_eq!((&other["teams"], &other["pools"]), (&json!([]), &json!([])));
+    // Profiles are for those who may read the team.
+    let path = "/gpu-use/profiles?from=2026-03-02T09:00:00Z&to=2026-03-02T11:00:00Z";
+    let profile = &app.user("a-viewer").get(path).await.ok()["items"][0];
+    assert_eq!(
+        (&profile["queue"], &profile["jobs"], &profile["hours"]),
+        (&json!("team-a-q"), &json!(1), &json!(1))
+    );
+    assert_eq!(
+        (&profile["compute_permille_max"], &profile["memory_used_mib_p95"]),
+        (&json!(900), &json!(40_960))
+    );
+    assert_eq!(app.user("b-lead").get(path).await.ok()["items"], json!([]));
+}
+
+#[tokio::test]
+async fn a_job_with_a_gpu_that_never_computes_is_advised_to_ask_for_less() {
+    let app = TestApp::start().await;
+    let (job, member, gpus) = running(&app).await;
+    app.clock.set(at(5_400));
+    app.node.heartbeat().await;
+    let looks: Vec<_> =
+        (0..5_400).step_by(15).flat_map(|secs| [(gpus[0], at(secs), 950), (gpus[1], at(secs), 0)]).collect();
+    app.node.tell_use(&looks, &[member]).await;
+    let seen = used(&app, &job).await;
+    let advice = &seen["advice"][0];
+    assert_eq!(advice["action"], "ask_for_fewer_gpus", "{seen}");
+    assert_eq!(advice["numbers"], json!({"gpus": 2, "computed": 1}), "{seen}");
+    assert!(text(&advice["sentence"]["en"]).contains("Only 1 of its 2 GPUs"), "{seen}");
+}

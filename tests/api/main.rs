@@ -12,6 +12,7 @@ mod gpu_use;
 mod history;
 mod idempotency;
 mod identity;
+mod idle;
 mod jobs;
 mod logs;
 mod metrics;

@@ -172,6 +172,9 @@ async fn people(app: &TestApp, id: &str) -> Option<Entry> {
         | "show_loan_matrix"
         | "list_reclaims"
         | "list_evictions"
+        | "list_idle_notices"
+        | "show_gpu_use"
+        | "list_use_profiles"
         | "list_jobs"
         | "list_runs"
         | "list_planned_starts"
@@ -319,6 +322,19 @@ async fn jobs(app: &TestApp, id: &str) -> Option<Entry> {
         }
         "cancel_job" | "hold_job" | "release_job" => {
             Entry::new(not("b-member", 404), member()).at("id", submitted(app).await).body(json!({}))
+        }
+        "snooze_job" => {
+            let id = submitted(app).await;
+            // As the idle loop would have found it.
+            app.sql(&format!(
+                "insert into idle_notices (id, job_id, run_number, team_id, state, action, protected, idle_since,
+                     window_secs, samples, expected, busy_above_permille, gpu_milli, notified_at, act_at)
+                 select '{}', id, 1, team_id, 'notified', 'reclaimable', false, now(), 60, 4, 4, 30, 1000, now(), now()
+                 from jobs where id = '{id}'",
+                Uuid::new_v4()
+            ))
+            .await;
+            Entry::new(not("b-member", 404), member()).at("id", id).body(json!({"secs": 60}))
         }
         "requeue_job" => {
             let id = submitted(app).await;

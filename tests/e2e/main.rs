@@ -7,6 +7,7 @@ mod cli;
 mod demo_lends_and_takes_back;
 mod escalation_ends_and_the_process_runs_on;
 mod gpu_use_arrives;
+mod idle_is_stopped;
 mod policy_as_code;
 mod run_as_if_it_ran_here;
 mod site;

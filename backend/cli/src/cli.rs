@@ -5,8 +5,8 @@
 
 use crate::client::Client;
 use crate::commands::{
-    act, admin, audit, budgets, check, code, completions, decide, escalate, join_token, list, login, logs,
-    maintenance, man, migrate, notification, oidc, openapi, operations, pool, postgres, prices,
+    act, admin, audit, budgets, check, code, completions, decide, escalate, idle, join_token, list, login,
+    logs, maintenance, man, migrate, notification, oidc, openapi, operations, pool, postgres, prices,
     priority_budget, reservation, run, serve, session, show, statement, submit, usage, webhook, what_if,
     workload,
 };
@@ -105,6 +105,10 @@ enum Command {
     Hold(act::ActArgs),
     /// Let held jobs start again
     Release(act::ActArgs),
+    /// List jobs whose GPUs compute nothing, and what follows
+    Idle(idle::IdleArgs),
+    /// Put off what follows from a job being idle
+    Snooze(idle::SnoozeArgs),
     /// Say why a job waits, and what would help
     Explain(show::ExplainArgs),
     /// What would happen if: a job, a priority, a quota, a policy or a lost node is imagined on the live state
@@ -284,6 +288,8 @@ async fn run_signed_in(command: Command, client: &Client, output: Output) -> any
         Command::Cancel(args) => act::run("cancel", args, client, output).await,
         Command::Hold(args) => act::run("hold", args, client, output).await,
         Command::Release(args) => act::run("release", args, client, output).await,
+        Command::Idle(args) => idle::list(args, client, output).await,
+        Command::Snooze(args) => idle::snooze(args, client, output).await,
         Command::Explain(args) => show::explain(args, client, output).await,
         Command::WhatIf(args) => what_if::run(args, client, output).await,
         Command::Rules(args) => show::rules(args, client, output).await,

@@ -27,6 +27,7 @@ pub mod priority;
 pub mod queue;
 pub mod quota;
 pub mod reason;
+pub mod right_size;
 pub mod scenario;
 pub mod schedule;
 pub mod sentence;

@@ -65,6 +65,8 @@ text_enum! {
         Evicted = "evicted",
         /// Its node was lost, and it is not to run twice.
         NodeLost = "node_lost",
+        /// Its GPUs computed nothing, and its idle rule stops such jobs.
+        Idle = "idle",
     }
 }
 
@@ -205,6 +207,14 @@ fn finish(run: &RunFacts, ends: &[EndKind]) -> Finish {
             let again = run.failure_count < run.max_failures;
             failed(if again { JobState::Queued } else { JobState::Failed }, None)
         }
+        // Back in line it would sit idle again.
+        Some(LeaveCause::Evicted(EvictionCause::Idle)) => Finish {
+            run: RunState::Evicted,
+            job: JobState::Cancelled,
+            cause: Some(EndCause::Idle),
+            counts_as_failure: false,
+            eviction: EvictionOutcome::Cancelled,
+        },
         _ if any(EndKind::Lost) => again(run, RunState::Lost, EndCause::NodeLost, EvictionOutcome::NodeLost),
         // Whoever asked for a requeue by hand gets it, also of a job that is not requeued by itself.
         Some(LeaveCause::Evicted(EvictionCause::Operator)) => Finish {
@@ -353,5 +363,18 @@ mod tests {
         ] {
             assert_eq!(end_kind(&end), kind, "{end:?}");
         }
+    }
+
+    #[test]
+    fn stopped_for_being_idle_it_does_not_come_back_but_its_own_end_counts() {
+        let idle = Some(LeaveCause::Evicted(EvictionCause::Idle));
+        let end = |ends: &[Option<EndKind>]| match decide(&run(idle, ends)) {
+            Step::Finished(finish) => (finish.job, finish.cause),
+            other => panic!("{other:?}"),
+        };
+        let (left, success) = (Some(EndKind::Left), Some(EndKind::Success));
+        assert_eq!(end(&[left, left]), (JobState::Cancelled, Some(EndCause::Idle)));
+        assert_eq!(end(&[left, Some(EndKind::Lost)]), (JobState::Cancelled, Some(EndCause::Idle)));
+        assert_eq!(end(&[success, success]), (JobState::Succeeded, Some(EndCause::Succeeded)));
     }
 }

@@ -294,6 +294,7 @@ impl Maker {
             rdma: false,
             time_limit_secs: None,
             preemptible: true,
+            idle: false,
             never_evict: false,
             evict_others: true,
             requeue: true,

@@ -14,7 +14,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use reeve_core::idle::{
-    Coverage, IdleRule, Notice, NoticeState, Pauses, Step, Use, UsualPauses, judge, next, window,
+    Coverage, IdleAction, IdleRule, Notice, NoticeState, Pauses, Step, Use, UsualPauses, judge, next, window,
 };
 use reeve_core::kind::Kind;
 use std::collections::BTreeMap;
@@ -158,7 +158,8 @@ impl Duty {
 
 /// Goes through a job's minutes; answers its longest pause that ended.
 fn follow(life: &Life, likes: &[UsualPauses; 2], outcome: &mut Outcome) -> i64 {
-    let rule = IdleRule::default_for(life.kind);
+    // In force for every kind: it is the rule that is measured, not where it is used.
+    let rule = IdleRule { action: IdleAction::Reclaimable, ..IdleRule::default_for(life.kind) };
     let started_at = at(life.begins);
     let mut pauses = Pauses::default();
     let mut notice: Option<Notice> = None;

@@ -333,6 +333,7 @@ impl Engine<'_> {
             rdma: false,
             time_limit_secs: None,
             preemptible: true,
+            idle: false,
             never_evict: false,
             evict_others: true,
             requeue: true,

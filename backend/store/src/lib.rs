@@ -19,6 +19,7 @@ pub mod feed;
 pub mod gauges;
 pub mod gpu_use;
 pub mod idempotency;
+pub mod idle;
 pub mod jobs;
 pub mod join_tokens;
 mod ledger;

@@ -6,6 +6,7 @@ use crate::write_tx::{NewEvent, WriteTx};
 use chrono::{DateTime, Utc};
 use reeve_core::id::TeamId;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use uuid::Uuid;
 
 /// A team with its parent's names.
@@ -215,6 +216,25 @@ pub async fn chain(store: &Store, team: TeamId) -> Result<Vec<String>, StoreErro
     )
     .fetch_all(store.pool())
     .await?)
+}
+
+/// Every team's slug with those above it, nearest first, by team.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn above(store: &Store) -> Result<HashMap<TeamId, Vec<String>>, StoreError> {
+    let rows = sqlx::query!(
+        r#"with recursive up(of, id, parent_id, slug, depth) as (
+             select id, id, parent_id, slug, 1 from teams
+             union all
+             select up.of, t.id, t.parent_id, t.slug, up.depth + 1 from teams t join up on t.id = up.parent_id
+             where up.depth < 100
+           )
+           select of as "of!", array_agg(slug order by depth) as "slugs!" from up group by of"#
+    )
+    .fetch_all(store.pool())
+    .await?;
+    Ok(rows.into_iter().map(|row| (TeamId(row.of), row.slugs)).collect())
 }
 
 /// Those of the slugs that no active team has.

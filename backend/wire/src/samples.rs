@@ -5,8 +5,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Seconds between two samples of a GPU, at most: what the server expects.
-pub const SAMPLE_EVERY_SECS: u32 = 15;
+pub use reeve_core::idle::SAMPLE_EVERY_SECS;
 
 /// Most samples in one message.
 pub const MOST_SAMPLES: usize = 4_096;

@@ -1,5 +1,5 @@
 //! Reeve's loops: schedule, seal, sign checkpoints, settle the ledger, export, reap nodes, expire, what time does to
-//! approvals, and telling others.
+//! approvals, jobs that are idle, and telling others.
 //!
 //! A loop waits, a step works: each step can be called by itself and never sleeps. This crate refuses to speak SQL and
 //! to serve HTTP; what it sends goes through [`notify::Outbound`].
@@ -8,6 +8,7 @@ pub mod approvals;
 pub mod checkpoint;
 pub mod expire;
 pub mod export;
+pub mod idle;
 pub mod ledger;
 pub mod notify;
 pub mod reap;

@@ -3,7 +3,7 @@
 
 use crate::notify::{Outbound, deliver, fan_out};
 use crate::schedule::{Scheduler, Ticked};
-use crate::{approvals, checkpoint, expire, export, ledger, reap, seal};
+use crate::{approvals, checkpoint, expire, export, idle, ledger, reap, seal};
 use chrono::{DateTime, TimeDelta, Utc};
 use rand::Rng;
 use reeve_core::clock::SharedClock;
@@ -26,6 +26,7 @@ pub struct Rhythm {
     pub reap: Duration,
     pub expire: Duration,
     pub approvals: Duration,
+    pub idle: Duration,
     /// The longest that the sender of messages rests.
     pub deliver: Duration,
     pub checkpoint: Duration,
@@ -43,6 +44,7 @@ impl Default for Rhythm {
             reap: Duration::from_secs(2),
             expire: Duration::from_secs(300),
             approvals: Duration::from_secs(1),
+            idle: Duration::from_secs(15),
             deliver: Duration::from_secs(2),
             checkpoint: Duration::from_secs(300),
             ledger: Duration::from_secs(60),
@@ -77,6 +79,7 @@ pub async fn run_all(
         reap_loop(&store, &clock, rhythm, &cancel),
         expire_loop(&store, &clock, rhythm, &cancel),
         approvals_loop(&store, &clock, rhythm, &cancel),
+        idle_loop(&store, &clock, rhythm, &cancel),
         fan_out_loop(&store, &clock, rhythm, &outbound, &made, &cancel),
         deliver_loop(&store, &clock, rhythm, &outbound, &made, &cancel),
         checkpoint_loop(&store, &clock, rhythm, tools.audit_key_file, &cancel),
@@ -265,6 +268,22 @@ async fn approvals_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, canc
                 wait(pause, cancel).await;
             }
             Err(error) => back_off.pause("approvals", &error, cancel).await,
+        }
+    }
+}
+
+async fn idle_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &CancellationToken) {
+    let (mut back_off, mut beat) = (BackOff::new(), Beat::new("idle"));
+    while !cancel.is_cancelled() {
+        let now = clock.now();
+        match idle::step(store, now).await {
+            Ok(looked) => {
+                back_off.reset();
+                beat.after_step(store, now).await;
+                let pause = if looked.again { Duration::from_millis(100) } else { rhythm.idle };
+                wait(jittered(pause), cancel).await;
+            }
+            Err(error) => back_off.pause("idle", &error, cancel).await,
         }
     }
 }

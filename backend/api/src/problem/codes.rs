@@ -87,6 +87,7 @@ problem_codes! {
     StatementChanged = "statement_changed", 409, "The month is not what you saw", "Read its statements again, and decide with the new digest.";
     OperationOver = "operation_over", 409, "The operation is over", "There is nothing to cancel any more.";
     JobIsFinal = "job_is_final", 409, "The job has ended", "Nothing can be done to an ended job but to requeue it.";
+    JobNotIdle = "job_not_idle", 409, "Nothing follows from the job being idle", "Only a notice whose time still runs can be put off; GET /idle-notices?job={id} says where it stands.";
     JobNotQueued = "job_not_queued", 409, "The job does not wait", "Only a waiting job can be held or released.";
     JobNotRequeueable = "job_not_requeueable", 409, "The job cannot be requeued now", "It waits already, is leaving, or was submitted with requeue false.";
     QueueHasJobs = "queue_has_jobs", 409, "The queue has live jobs", "Set it to draining and wait, or cancel them, then delete it.";

@@ -1,8 +1,9 @@
 //! The routes of work and of what it shares: nodes, quotas, queues, jobs, loans and their recall, agents.
 
 use super::{
-    agent, approvals, escalations, evictions, jobs, join_tokens, loans, maintenance_windows, nodes,
-    planned_starts, priority_budgets, queues, quotas, reclaims, reservations, runs,
+    agent, approvals, escalations, evictions, gpu_use, idle_notices, jobs, join_tokens, loans,
+    maintenance_windows, nodes, planned_starts, priority_budgets, queues, quotas, reclaims, reservations,
+    runs,
 };
 use crate::app::AppState;
 use axum::extract::DefaultBodyLimit;
@@ -105,6 +106,10 @@ fn job_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(jobs::dependencies::dependencies))
         .routes(routes!(jobs::dependencies::dependents))
         .routes(routes!(jobs::used::used))
+        .routes(routes!(jobs::snooze::snooze))
+        .routes(routes!(idle_notices::list::list))
+        .routes(routes!(gpu_use::figures::figures))
+        .routes(routes!(gpu_use::profiles::profiles))
         .routes(routes!(runs::list::list))
         .routes(routes!(planned_starts::list::list))
         .routes(routes!(jobs::events::events))

@@ -10,6 +10,7 @@ pub(crate) mod completions;
 pub(crate) mod decide;
 mod duration;
 pub(crate) mod escalate;
+pub(crate) mod idle;
 mod job;
 pub(crate) mod join_token;
 pub(crate) mod list;

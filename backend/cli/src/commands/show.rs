@@ -122,6 +122,9 @@ fn explanation(said: &Value, lang: Language) -> String {
     if !said["position"].is_null() {
         text.push_str(&format!("  position in its queue: {}\n", cell(said, "/position")));
     }
+    if !said["idle"].is_null() {
+        text.push_str(&format!("{} [{}]\n", cell(&said["idle"], sentence), cell(&said["idle"], "/state")));
+    }
     let evidence: Vec<Vec<String>> = said["evidence"]
         .as_array()
         .into_iter()
@@ -156,6 +159,12 @@ mod tests {
             explanation(&said, Language::En),
             "train: queued\nIts team uses 4 of 4. [no_quota]\n  also: Two are before it. [behind_others]\n  \
              would help: Ask for 2. [shrink]\n  position in its queue: 3\n"
+        );
+        let idle = json!({"job": {"name": "train"}, "state": "running", "idle": {"state": "notified",
+            "sentence": {"en": "None of its GPUs has computed.", "zh": "GPU 没有计算。"}}});
+        assert_eq!(
+            explanation(&idle, Language::En),
+            "train: running\nNone of its GPUs has computed. [notified]\n"
         );
         assert!(explanation(&said, Language::Zh).contains("配额已用完。 [no_quota]"));
     }

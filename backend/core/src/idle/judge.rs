@@ -5,6 +5,9 @@ use super::rule::IdleRule;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
+/// Seconds between two samples of a GPU, at most: what is expected of an agent.
+pub const SAMPLE_EVERY_SECS: u32 = 15;
+
 /// How a running job's GPUs were used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Use {
@@ -20,6 +23,14 @@ pub struct Coverage {
 }
 
 impl Coverage {
+    /// Of so many GPUs over a window: one sample of each for each [`SAMPLE_EVERY_SECS`], at least one.
+    #[must_use]
+    pub fn of_window(gpus: i64, window: TimeDelta, samples: i64) -> Self {
+        let slots = window.num_seconds() / i64::from(SAMPLE_EVERY_SECS);
+        let expected = u64::try_from(gpus.saturating_mul(slots.max(1))).unwrap_or(0);
+        Self { samples: u64::try_from(samples).unwrap_or(0).min(expected), expected }
+    }
+
     fn reaches(self, permille: u32) -> bool {
         self.expected > 0
             && u128::from(self.samples) * 1000 >= u128::from(self.expected) * u128::from(permille)

@@ -13,6 +13,6 @@ mod rule;
 mod sequence;
 
 pub use history::{Pauses, UsualPauses};
-pub use judge::{Coverage, Use, Verdict, judge, window};
+pub use judge::{Coverage, SAMPLE_EVERY_SECS, Use, Verdict, judge, window};
 pub use rule::{IdleAction, IdleRule};
 pub use sequence::{Notice, NoticeState, Step, next, snooze};

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 text_enum! {
     /// What happens to a job that stayed idle through its notice.
     IdleAction {
+        /// Nobody looks: who wants it asks for it.
+        Off = "off",
         /// Nothing: its owner has been told.
         Notify = "notify",
         /// It is the first to leave when somebody needs its GPUs (tier 0), and otherwise stays.
@@ -42,9 +44,14 @@ impl IdleRule {
     /// The product's default for a kind.
     #[must_use]
     pub const fn default_for(kind: Kind) -> Self {
-        const fn rule(window_mins: i64, most_window_mins: i64, grace_mins: i64) -> IdleRule {
+        const fn rule(
+            action: IdleAction,
+            window_mins: i64,
+            most_window_mins: i64,
+            grace_mins: i64,
+        ) -> IdleRule {
             IdleRule {
-                action: IdleAction::Reclaimable,
+                action,
                 busy_above_permille: 30,
                 window_secs: window_mins * 60,
                 most_window_secs: most_window_mins * 60,
@@ -55,9 +62,12 @@ impl IdleRule {
             }
         }
         match kind {
+            Kind::Training => rule(IdleAction::Off, 60, 8 * 60, 30),
             // A service without requests at night is no forgotten job.
-            Kind::Inference => rule(12 * 60, 24 * 60, 60),
-            Kind::Training | Kind::Experiment | Kind::Evaluation | Kind::Batch => rule(60, 8 * 60, 30),
+            Kind::Inference => rule(IdleAction::Off, 120, 24 * 60, 60),
+            Kind::Experiment | Kind::Evaluation | Kind::Batch => {
+                rule(IdleAction::Reclaimable, 30, 8 * 60, 30)
+            }
         }
     }
 

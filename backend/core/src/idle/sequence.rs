@@ -41,7 +41,7 @@ pub enum Step {
     },
     MakeReclaimable,
     Stop,
-    /// It computes again: the notice is closed, and the next one begins from the start.
+    /// It computes again, or nobody looks any more: the notice is closed, and the next one begins from the start.
     Rearm,
 }
 
@@ -54,6 +54,9 @@ pub fn next(
     protected: bool,
     now: DateTime<Utc>,
 ) -> Step {
+    if rule.action == IdleAction::Off {
+        return if notice.is_some() { Step::Rearm } else { Step::Nothing };
+    }
     match (verdict, notice) {
         (Verdict::InUse { .. } | Verdict::Starting { .. }, Some(_)) => Step::Rearm,
         (Verdict::Idle { .. }, None) => Step::Notify { act_at: now + rule.grace() },
@@ -61,7 +64,7 @@ pub fn next(
             if notice.state == NoticeState::Notified && notice.act_at <= now && !protected =>
         {
             match rule.action {
-                IdleAction::Notify => Step::Nothing,
+                IdleAction::Off | IdleAction::Notify => Step::Nothing,
                 IdleAction::Reclaimable => Step::MakeReclaimable,
                 IdleAction::Stop => Step::Stop,
             }
@@ -105,6 +108,11 @@ mod tests {
         DateTime::from_timestamp(mins * 60, 0).expect("a time")
     }
 
+    /// A kind's rule, in force.
+    fn on(kind: Kind) -> IdleRule {
+        IdleRule { action: IdleAction::Reclaimable, ..IdleRule::default_for(kind) }
+    }
+
     const COVERAGE: Coverage = Coverage { samples: 10, expected: 10 };
 
     fn idle() -> Verdict {
@@ -122,7 +130,7 @@ mod tests {
     #[test]
     fn told_then_spared_for_its_grace_then_taken() {
         // Row R-66.
-        let rule = IdleRule::default_for(Kind::Training);
+        let rule = on(Kind::Training);
         assert_eq!(next(&rule, None, &idle(), false, at(100)), Step::Notify { act_at: at(130) });
         let told = notice(NoticeState::Notified);
         assert_eq!(next(&rule, Some(&told), &idle(), false, at(129)), Step::Nothing);
@@ -135,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_job_that_computes_again_is_spared_at_every_step() {
-        let rule = IdleRule::default_for(Kind::Training);
+        let rule = on(Kind::Training);
         for state in [NoticeState::Notified, NoticeState::Reclaimable] {
             assert_eq!(next(&rule, Some(&notice(state)), &busy(), false, at(200)), Step::Rearm);
         }
@@ -144,7 +152,7 @@ mod tests {
 
     #[test]
     fn nobody_is_acted_upon_unseen() {
-        let rule = IdleRule::default_for(Kind::Training);
+        let rule = on(Kind::Training);
         let unknown = Verdict::Unknown { coverage: Coverage { samples: 0, expected: 10 } };
         assert_eq!(next(&rule, None, &unknown, false, at(200)), Step::Nothing);
         assert_eq!(
@@ -156,14 +164,14 @@ mod tests {
     #[test]
     fn what_is_kept_warm_is_told_and_left() {
         // Row R-70.
-        let rule = IdleRule::default_for(Kind::Inference);
+        let rule = on(Kind::Inference);
         assert!(matches!(next(&rule, None, &idle(), true, at(100)), Step::Notify { .. }));
         assert_eq!(next(&rule, Some(&notice(NoticeState::Notified)), &idle(), true, at(500)), Step::Nothing);
     }
 
     #[test]
     fn an_owner_may_put_it_off_but_not_for_ever() {
-        let rule = IdleRule { most_snooze_secs: 3_600, ..IdleRule::default_for(Kind::Training) };
+        let rule = IdleRule { most_snooze_secs: 3_600, ..on(Kind::Training) };
         let hour = TimeDelta::hours(1);
         let told = notice(NoticeState::Notified);
         let later = snooze(&rule, &told, TimeDelta::minutes(40), at(110)).expect("allowed");
@@ -175,5 +183,12 @@ mod tests {
         // Put off after its time was over: counted from now.
         let late = snooze(&rule, &told, TimeDelta::minutes(10), at(150)).expect("allowed");
         assert_eq!(late.act_at, at(160));
+    }
+
+    #[test]
+    fn where_nobody_looks_nothing_begins_and_what_began_ends() {
+        let off = IdleRule::default_for(Kind::Training);
+        assert_eq!(next(&off, None, &idle(), false, at(200)), Step::Nothing);
+        assert_eq!(next(&off, Some(&notice(NoticeState::Reclaimable)), &idle(), false, at(200)), Step::Rearm);
     }
 }

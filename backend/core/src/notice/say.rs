@@ -46,10 +46,7 @@ pub fn notice(facts: &Facts<'_>) -> Option<Notice> {
         }
         Topic::ApprovalDecided => decided(facts, team),
         Topic::Budget => budget(facts, team),
-        Topic::Idle => (
-            format!("Job {name} of {team} does not use its GPUs. It may be stopped or evicted first."),
-            format!("{team} 的作业 {name} 未使用其 GPU，可能被停止或优先回收。"),
-        ),
+        Topic::Idle => idle(facts, name, team),
         Topic::Quota => (
             format!("{} changed the quota of {team}.", facts.actor),
             format!("{} 修改了 {team} 的配额。", facts.actor),
@@ -78,7 +75,7 @@ fn topic(facts: &Facts<'_>) -> Option<Topic> {
     Some(match action {
         "job.succeeded" | "job.failed" => Topic::JobEnded,
         "job.evicted" => Topic::JobEvicted,
-        "job.idle" | "job.flagged_idle" => Topic::Idle,
+        "job.idle" | "job.flagged_idle" | "job.stopped_idle" => Topic::Idle,
         "escalation.requested" | "escalation.delegated" | "escalation.review_overdue" => {
             Topic::ApprovalRequested
         }
@@ -141,6 +138,27 @@ fn evicted(facts: &Facts<'_>, name: &str, team: &str) -> (String, String) {
         format!("Job {name} of {team} gives back GPUs, because {en}. It is asked to save its work first."),
         format!("{team} 的作业 {name} 需要归还 GPU：{zh}。系统会先请求保存检查点。"),
     )
+}
+
+fn idle(facts: &Facts<'_>, name: &str, team: &str) -> (String, String) {
+    match facts.action {
+        "job.flagged_idle" => (
+            format!(
+                "Job {name} of {team} still does not use its GPUs: it is the first to leave when others need them."
+            ),
+            format!("{team} 的作业 {name} 仍未使用其 GPU：有人需要时它将最先让出。"),
+        ),
+        "job.stopped_idle" => (
+            format!(
+                "Job {name} of {team} is stopped, because it did not use its GPUs. It is asked to save its work first."
+            ),
+            format!("{team} 的作业 {name} 因未使用其 GPU 而被停止。系统会先请求保存检查点。"),
+        ),
+        _ => (
+            format!("Job {name} of {team} does not use its GPUs. It may be stopped or evicted first."),
+            format!("{team} 的作业 {name} 未使用其 GPU，可能被停止或优先回收。"),
+        ),
+    }
 }
 
 fn asked(facts: &Facts<'_>) -> (&'static str, &'static str) {

@@ -4,8 +4,10 @@
 //! Overrides never add up: the nearest value replaces the others whole.
 
 use super::Policy;
+use super::idle_rules::{EffectiveIdle, IdleOverrides};
 use super::kind_rules::KindRules;
 use super::window::TimeWindow;
+use crate::idle::IdleRule;
 use crate::kind::Kind;
 use crate::priority::PriorityClass;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -28,12 +30,14 @@ pub struct RuleOverrides {
     /// `null` lifts an inherited window.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "given")]
     pub time_window: Option<Option<TimeWindow>>,
+    #[serde(skip_serializing_if = "IdleOverrides::is_empty")]
+    pub idle: IdleOverrides,
 }
 
 impl RuleOverrides {
     /// Puts what is given over `rules`.
     pub fn put_over(&self, rules: &mut KindRules) {
-        let Self { default_priority, ceiling, min_runtime_secs, grace_secs, may_borrow, time_window } =
+        let Self { default_priority, ceiling, min_runtime_secs, grace_secs, may_borrow, time_window, idle } =
             self.clone();
         rules.default_priority = default_priority.unwrap_or(rules.default_priority);
         rules.ceiling = ceiling.unwrap_or(rules.ceiling);
@@ -43,6 +47,7 @@ impl RuleOverrides {
         if let Some(window) = time_window {
             rules.time_window = window;
         }
+        idle.put_over(&mut rules.idle);
     }
 }
 
@@ -86,6 +91,7 @@ pub struct EffectiveRules {
     pub grace_secs: Ruled<i64>,
     pub may_borrow: Ruled<bool>,
     pub time_window: Ruled<Option<TimeWindow>>,
+    pub idle: EffectiveIdle,
 }
 
 impl From<EffectiveRules> for KindRules {
@@ -97,6 +103,7 @@ impl From<EffectiveRules> for KindRules {
             grace_secs: rules.grace_secs.value,
             may_borrow: rules.may_borrow.value,
             time_window: rules.time_window.value,
+            idle: IdleOverrides::all_of(IdleRule::from(&rules.idle)),
         }
     }
 }
@@ -123,6 +130,7 @@ impl Policy {
             grace_secs: nearest(&layers, |own| own.grace_secs, base.grace_secs),
             may_borrow: nearest(&layers, |own| own.may_borrow, base.may_borrow),
             time_window: nearest(&layers, |own| own.time_window.clone(), base.time_window),
+            idle: EffectiveIdle::new(&layers, base.idle, kind),
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod approvals;
 mod document;
+mod idle_rules;
 mod kind_rules;
 mod layers;
 mod window;
@@ -14,6 +15,7 @@ pub use approvals::{
     Verdict,
 };
 pub use document::{Backfill, Placement, Policy, PreemptWithinTeam, Rebalance, ReclaimMode, SurplusOrder};
+pub use idle_rules::{EffectiveIdle, IdleOverrides};
 pub use kind_rules::KindRules;
 pub use layers::{EffectiveRules, KindOverrides, Origin, Place, RuleOverrides, Ruled};
 pub use window::{Day, TimeWindow};

@@ -230,6 +230,8 @@ pub struct JobSpec {
     pub rdma: bool,
     pub time_limit_secs: Option<i64>,
     pub preemptible: bool,
+    /// Its GPUs have been idle for long, and it was told.
+    pub idle: bool,
     pub evict_others: bool,
     pub requeue: bool,
     pub checkpoint: CheckpointMode,

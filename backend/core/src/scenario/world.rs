@@ -461,6 +461,7 @@ fn new_job(
         rdma: spec.rdma,
         time_limit_secs: spec.time_limit_secs,
         preemptible: spec.preemptible,
+        idle: spec.idle,
         never_evict: false,
         evict_others: spec.evict_others,
         requeue: spec.requeue,

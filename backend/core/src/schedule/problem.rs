@@ -477,9 +477,10 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Rule 4.4: experiments go before jobs that can resume, and these before work that would be lost.
+/// Rule 4.4: what is flagged idle goes first, then experiments, jobs that can resume, and work that would be lost.
 fn tier_of(job: &Job) -> u8 {
     match job.kind {
+        _ if job.idle => 0,
         Kind::Experiment => 1,
         _ if !job.requeue => 3,
         Kind::Training if job.checkpoint == CheckpointMode::None => 3,

@@ -53,7 +53,8 @@ impl UnitKey {
             right: right.rank,
             overshoot: right.overshoot,
             runs: !starts_now,
-            whole_gang: unit.surplus.is_none(),
+            // What computes nothing gives way before anybody's surplus that does.
+            whole_gang: unit.surplus.is_none() && !row.job.idle,
             tier: tier(state, unit),
             class: if bands { row.job.priority.0 } else { 0 },
             share: Reverse(share),

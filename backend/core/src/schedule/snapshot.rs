@@ -173,6 +173,9 @@ pub struct Job {
     /// The current or last run's number; 0 = never started.
     pub run_number: u32,
     pub evictions_in_last_day: u32,
+    /// Its GPUs have computed nothing for long, and its owner was told: it gives way first.
+    #[serde(default)]
+    pub idle: bool,
     /// The user asked it to stay in line without starting.
     pub held: bool,
     /// Empty = pending.

@@ -121,6 +121,7 @@ fn submit(snapshot: &mut Snapshot, team: u128, gpus: u32, change: impl FnOnce(&m
         rdma: false,
         time_limit_secs: None,
         preemptible: true,
+        idle: false,
         never_evict: false,
         evict_others: true,
         requeue: true,

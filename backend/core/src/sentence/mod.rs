@@ -4,8 +4,10 @@
 
 pub mod eviction;
 pub mod expected;
+pub mod idle;
 pub mod numbers;
 pub mod reason;
+pub mod right_size;
 
 /// The same thing said in both languages.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 //!
 //! It refuses to judge: whether a job is idle is for `reeve_core::idle` to say.
 
+pub mod figures;
 pub mod gauges;
 pub mod keep;
 pub mod read;

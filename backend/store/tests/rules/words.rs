@@ -5,6 +5,7 @@ use reeve_core::access::{PlatformRole, Role, Scope};
 use reeve_core::approval::{self, AsksFor, EscalationState, ReviewOutcome, StepDecision};
 use reeve_core::dependency::DependencyCondition;
 use reeve_core::eviction::{EvictionCause, EvictionOutcome, ReclaimState};
+use reeve_core::idle::{IdleAction, NoticeState};
 use reeve_core::job::{CheckpointMode, JobState, MemberState, RunState};
 use reeve_core::kind::Kind;
 use reeve_core::lifecycle::EndKind;
@@ -17,6 +18,7 @@ use reeve_core::queue::{QueueOrder, QueueState};
 use reeve_core::reason::ReasonCode;
 use reeve_core::schedule::plan::PoolMode;
 use reeve_store::deliveries::DeliveryState;
+use reeve_store::idle::notices::CloseReason;
 use reeve_store::money::months::MonthState;
 use reeve_store::oidc::Enabled;
 use reeve_store::operations::OperationState;
@@ -62,6 +64,10 @@ async fn every_check_of_words_is_its_enum() {
         ("memberships_role_check", words!(Role)),
         ("api_tokens_scopes_check", words!(Scope)),
         ("planner_changes_subject_check", words!(Subject)),
+        ("idle_notices_state_check", words!(NoticeState)),
+        ("idle_notices_action_check", words!(IdleAction)),
+        ("idle_notices_close_reason_check", words!(CloseReason)),
+        ("usual_pauses_kind_check", words!(Kind)),
         ("pools_mode_check", words!(PoolMode)),
         ("pools_state_check", fixed(&["active", "deleted"])),
         ("nodes_state_check", words!(NodeState)),

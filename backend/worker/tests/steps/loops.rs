@@ -17,6 +17,7 @@ const SLOW: Rhythm = Rhythm {
     reap: NEVER,
     expire: NEVER,
     approvals: NEVER,
+    idle: NEVER,
     deliver: NEVER,
     checkpoint: NEVER,
     ledger: NEVER,

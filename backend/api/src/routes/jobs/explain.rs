@@ -6,11 +6,13 @@ use crate::app::AppState;
 use crate::extract::Caller;
 use crate::problem::Result;
 use crate::refs::{JobRef, TeamRef};
+use crate::routes::idle_notices::view::idle_view;
 use axum::Json;
 use axum::extract::{Path, State};
 use reeve_core::access::{Action, Verdict, may};
 use reeve_core::job::JobState;
 use reeve_core::reason::{ExpectedStart, Explanation};
+use reeve_store::idle;
 use reeve_store::jobs::show;
 use reeve_store::{StoreError, evictions, policy};
 
@@ -27,7 +29,9 @@ pub(crate) async fn explain(
 ) -> Result<Json<ExplainView>> {
     let job = load(&app, &caller, &id, Action::JobRead).await?;
     if job.state()? != JobState::Queued {
-        return Ok(Json(view(job, None, None, Vec::new(), Vec::new())));
+        let notices = idle::list::open_of_jobs(&app.store, &[job.id]).await?;
+        let idle = notices.first().map(|notice| idle_view(notice, app.clock.now())).transpose()?;
+        return Ok(Json(ExplainView { idle, ..view(job, None, None, Vec::new(), Vec::new()) }));
     }
     let explanation: Option<Explanation> =
         job.reason.clone().map(serde_json::from_value).transpose().map_err(StoreError::from)?;

@@ -1,6 +1,7 @@
 //! Why a job waits, as JSON: the verdict, the other obstacles, what would help, and evidence node by node.
 
 use crate::refs::{JobRef, NodeRef, PoolRef, TeamRef};
+use crate::routes::idle_notices::view::IdleView;
 use crate::routes::sentence_view::SentenceView;
 use chrono::{DateTime, Utc};
 use reeve_core::reason::{ExpectedStart, Explanation, Help, Obstacle};
@@ -30,6 +31,8 @@ pub(crate) struct ExplainView {
     /// The nodes of the pools it accepts, the freest first, at most 20.
     pub evidence: Vec<EvidenceView>,
     pub evictions_awaited: Vec<AwaitedView>,
+    /// It runs, and its GPUs compute nothing: the evidence, and what follows.
+    pub idle: Option<IdleView>,
     /// When the planner said so.
     pub as_of: Option<DateTime<Utc>>,
 }
@@ -121,6 +124,7 @@ pub(crate) fn view(
         expected_start,
         evidence,
         evictions_awaited,
+        idle: None,
     }
 }
 

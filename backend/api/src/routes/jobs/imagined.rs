@@ -53,6 +53,7 @@ fn pending(admitted: Admitted, user: UserId, now: DateTime<Utc>) -> Job {
         rdma: spec.rdma,
         time_limit_secs: spec.time_limit_secs,
         preemptible: spec.preemptible,
+        idle: false,
         never_evict: false,
         evict_others: spec.evict_others,
         requeue: spec.requeue,

@@ -25,6 +25,7 @@ pub(crate) mod rules_view;
 pub(crate) mod runs;
 pub(crate) mod runs_view;
 pub(crate) mod show;
+pub(crate) mod snooze;
 pub(crate) mod submit;
 pub(crate) mod used;
 pub(crate) mod view;

@@ -17,7 +17,7 @@ pub(crate) struct RulesView {
 /// One rule: its value, and where it is set.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RuleView {
-    /// As in the policy document: `grace_secs`, `time_window`, …
+    /// As in the policy document: `grace_secs`, `time_window`, …; with `idle_` before what stands in `idle`.
     name: &'static str,
     #[schema(value_type = serde_json::Value)]
     value: serde_json::Value,
@@ -36,6 +36,14 @@ impl RulesView {
             rule("grace_secs", rules.grace_secs),
             rule("may_borrow", rules.may_borrow),
             rule("time_window", rules.time_window),
+            rule("idle_action", rules.idle.action),
+            rule("idle_window_secs", rules.idle.window_secs),
+            rule("idle_most_window_secs", rules.idle.most_window_secs),
+            rule("idle_busy_above_permille", rules.idle.busy_above_permille),
+            rule("idle_coverage_permille", rules.idle.coverage_permille),
+            rule("idle_initial_grace_secs", rules.idle.initial_grace_secs),
+            rule("idle_grace_secs", rules.idle.grace_secs),
+            rule("idle_most_snooze_secs", rules.idle.most_snooze_secs),
         ];
         Self { kind: kind.to_string(), policy_version, rules }
     }

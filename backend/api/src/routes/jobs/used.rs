@@ -4,13 +4,19 @@ use super::load::load;
 use crate::app::AppState;
 use crate::extract::{Caller, Params};
 use crate::problem::Result;
+use crate::routes::sentence_view::SentenceView;
 use crate::routes::time_past::{bucket_secs, span};
 use axum::Json;
 use axum::extract::{Path, State};
 use chrono::{DateTime, Utc};
 use reeve_core::access::Action;
-use reeve_store::gpu_use::read::{self, JobPoint};
+use reeve_core::right_size::{Advice, Profile, advise};
+use reeve_core::sentence::right_size::advice as sentence;
+use reeve_store::gpu_use::figures::{self, Computed};
+use reeve_store::gpu_use::read::{self, JobPoint, JobUse};
+use reeve_store::jobs::row::JobRow;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -36,7 +42,21 @@ pub(crate) struct JobUseView {
     gpus_asked: i32,
     gpu_memory_mib_asked: Option<i64>,
     figures: UseFigures,
+    /// GPUs that its newest run holds or held, and how many of them have computed.
+    gpus_held: i64,
+    gpus_computed: i64,
+    /// What to ask for instead; nothing when it fits, or when too little was seen.
+    advice: Vec<AdviceView>,
     points: Vec<JobUsePoint>,
+}
+
+/// One piece of advice: its action (`ask_for_fewer_gpus`, `ask_for_share`, `ask_for_less_memory` or `feed_it_faster`), the
+/// numbers it rests on, and the same as a sentence.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AdviceView {
+    action: String,
+    numbers: BTreeMap<String, i64>,
+    sentence: SentenceView,
 }
 
 /// Of the minutes in which samples came, weighed alike; absent when none told it.
@@ -78,28 +98,65 @@ pub(crate) async fn used(
     let job = load(&app, &caller, &id, Action::JobRead).await?;
     let (from, to) = span(query.from.as_deref(), query.to.as_deref(), app.clock.now())?;
     let bucket = bucket_secs(from, to, 60);
-    let figures = read::job_use(&app.store, job.job_id(), from, to).await?;
+    let used = read::job_use(&app.store, job.job_id(), from, to).await?;
     let points = read::job_points(&app.store, job.job_id(), from, to, bucket).await?;
-    Ok(Json(JobUseView {
-        from,
-        to,
-        bucket_secs: bucket,
+    let computed = figures::computed(&app.store, job.id, from, to).await?;
+    let stretch = Stretch { from, to, bucket_secs: bucket, points };
+    Ok(Json(view(&job, &used, computed, stretch)))
+}
+
+/// What is asked for, and its points.
+struct Stretch {
+    from: DateTime<Utc>,
+    to: DateTime<Utc>,
+    bucket_secs: i64,
+    points: Vec<JobPoint>,
+}
+
+fn view(job: &JobRow, used: &JobUse, computed: Computed, stretch: Stretch) -> JobUseView {
+    let profile = Profile {
+        minutes: used.minutes,
+        gpus: computed.gpus,
+        computed: computed.computed,
+        shared: job.gpu_milli.is_some(),
+        compute_permille_p50: used.compute_permille_p50,
+        compute_permille_p95: used.compute_permille_p95,
+        memory_used_mib_max: used.memory_used_mib_max,
+        memory_mib: computed.memory_mib,
+    };
+    JobUseView {
+        from: stretch.from,
+        to: stretch.to,
+        bucket_secs: stretch.bucket_secs,
+        points: stretch.points.into_iter().map(point).collect(),
         gpus_asked: job.gpus,
         gpu_memory_mib_asked: job.gpu_memory_mib,
+        gpus_held: computed.gpus,
+        gpus_computed: computed.computed,
+        advice: advise(&profile).iter().map(advice_view).collect(),
         figures: UseFigures {
-            minutes: figures.minutes,
-            first_at: figures.first_at,
-            last_at: figures.last_at,
-            last_busy_at: figures.last_busy_at,
-            compute_permille_p50: figures.compute_permille_p50,
-            compute_permille_p95: figures.compute_permille_p95,
-            compute_permille_max: figures.compute_permille_max,
-            memory_used_mib_p50: figures.memory_used_mib_p50,
-            memory_used_mib_p95: figures.memory_used_mib_p95,
-            memory_used_mib_max: figures.memory_used_mib_max,
+            minutes: used.minutes,
+            first_at: used.first_at,
+            last_at: used.last_at,
+            last_busy_at: used.last_busy_at,
+            compute_permille_p50: used.compute_permille_p50,
+            compute_permille_p95: used.compute_permille_p95,
+            compute_permille_max: used.compute_permille_max,
+            memory_used_mib_p50: used.memory_used_mib_p50,
+            memory_used_mib_p95: used.memory_used_mib_p95,
+            memory_used_mib_max: used.memory_used_mib_max,
         },
-        points: points.into_iter().map(point).collect(),
-    }))
+    }
+}
+
+fn advice_view(advice: &Advice) -> AdviceView {
+    let parts = serde_json::to_value(advice).unwrap_or_default();
+    let numbers = parts.as_object().into_iter().flatten();
+    AdviceView {
+        action: parts["action"].as_str().unwrap_or_default().to_owned(),
+        numbers: numbers.filter_map(|(name, value)| Some((name.clone(), value.as_i64()?))).collect(),
+        sentence: sentence(advice).into(),
+    }
 }
 
 fn point(row: JobPoint) -> JobUsePoint {

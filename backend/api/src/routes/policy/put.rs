@@ -9,10 +9,14 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use reeve_core::access::{Action, Resource};
+use reeve_core::idle::IdleRule;
 use reeve_core::policy::{KindOverrides, Place, Policy};
 use reeve_store::{Store, StoreError, policy, queues, teams, version};
 
 const MOST_SECS: i64 = 30 * 86_400;
+/// An idle window shorter than that is a pause for breath, and one longer than samples are kept is never full.
+const LEAST_WINDOW_SECS: i64 = 10;
+const MOST_WINDOW_SECS: i64 = 6 * 86_400;
 
 /// Puts a policy in force. What is left out of the document takes the product's default.
 #[utoipa::path(put, path = "/api/v1/policy", operation_id = "put_policy", tag = "policy",
@@ -46,6 +50,8 @@ pub(crate) fn check(document: &Policy) -> Result<()> {
     for (kind, rules) in &document.kinds {
         fields.range(&format!("/kinds/{kind}/min_runtime_secs"), rules.min_runtime_secs, 0, MOST_SECS);
         fields.range(&format!("/kinds/{kind}/grace_secs"), rules.grace_secs, 0, MOST_SECS);
+        let place = Place { queue: None, teams: &[] };
+        idle(&mut fields, &document.idle_rule_at(*kind, place), &format!("/kinds/{kind}/idle"));
         if rules.default_priority > rules.ceiling {
             fields.add(
                 format!("/kinds/{kind}/default_priority"),
@@ -76,12 +82,25 @@ pub(crate) fn check(document: &Policy) -> Result<()> {
     fields.done()
 }
 
+/// A rule as it comes out.
+fn idle(fields: &mut Fields, rule: &IdleRule, pointer: &str) {
+    fields.range(&format!("{pointer}/busy_above_permille"), rule.busy_above_permille.into(), 0, 999);
+    fields.range(&format!("{pointer}/window_secs"), rule.window_secs, LEAST_WINDOW_SECS, MOST_WINDOW_SECS);
+    let least = rule.window_secs.clamp(LEAST_WINDOW_SECS, MOST_WINDOW_SECS);
+    fields.range(&format!("{pointer}/most_window_secs"), rule.most_window_secs, least, MOST_WINDOW_SECS);
+    fields.range(&format!("{pointer}/coverage_permille"), rule.coverage_permille.into(), 1, 1_000);
+    fields.range(&format!("{pointer}/initial_grace_secs"), rule.initial_grace_secs, 0, MOST_SECS);
+    fields.range(&format!("{pointer}/grace_secs"), rule.grace_secs, 0, MOST_SECS);
+    fields.range(&format!("{pointer}/most_snooze_secs"), rule.most_snooze_secs, 0, MOST_SECS);
+}
+
 /// The same of what a team or queue has of its own, as it comes out over the installation's rules.
 fn layer(fields: &mut Fields, document: &Policy, overrides: &KindOverrides, place: Place<'_>, pointer: &str) {
     for (&kind, own) in overrides {
         let rules = document.rules_at(kind, place);
         fields.range(&format!("{pointer}/{kind}/min_runtime_secs"), rules.min_runtime_secs, 0, MOST_SECS);
         fields.range(&format!("{pointer}/{kind}/grace_secs"), rules.grace_secs, 0, MOST_SECS);
+        idle(fields, &document.idle_rule_at(kind, place), &format!("{pointer}/{kind}/idle"));
         if rules.default_priority > rules.ceiling {
             let name = if own.ceiling.is_some() { "ceiling" } else { "default_priority" };
             let detail =

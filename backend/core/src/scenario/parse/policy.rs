@@ -4,7 +4,7 @@ use super::super::format::{PolicyChange as Change, PolicyPatch};
 use super::super::read::{Fields, Read, boolean, duration_secs, integer, list, map, nullable, text, word};
 use super::super::yaml::{FormatError, Key, Node};
 use crate::kind::Kind;
-use crate::policy::{Backfill, KindOverrides, Rebalance, RuleOverrides, TimeWindow};
+use crate::policy::{Backfill, IdleOverrides, KindOverrides, Rebalance, RuleOverrides, TimeWindow};
 use crate::priority::PriorityClass;
 
 const KEYS: &[&str] = &[
@@ -79,6 +79,7 @@ fn kind_rules(node: &Node) -> Read<RuleOverrides> {
         grace_secs: fields.read("grace", not_negative)?,
         may_borrow: fields.read("may_borrow", boolean)?,
         time_window: fields.read("time_window", |node| nullable(node, time_window))?,
+        idle: IdleOverrides::default(),
     })
 }
 

@@ -41,6 +41,7 @@ pub(super) fn plain(rng: &mut SplitMix, id: JobId, queue: &Queue, name: String) 
         rdma: false,
         time_limit_secs: None,
         preemptible: true,
+        idle: false,
         never_evict: false,
         evict_others: true,
         requeue: true,

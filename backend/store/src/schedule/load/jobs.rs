@@ -55,6 +55,7 @@ struct JobRow {
     last_checkpoint_at: Option<DateTime<Utc>>,
     run_number: i32,
     held: bool,
+    idle: bool,
     reason_hash: Option<i64>,
 }
 
@@ -62,11 +63,13 @@ macro_rules! select_live_jobs {
     ($rest:literal $(, $argument:expr)*) => {
         sqlx::query_as!(
             JobRow,
-            "select id, name, team_id, queue_id, user_id, kind, priority_class, submitted_at, gpus, gpu_milli,
+            r#"select id, name, team_id, queue_id, user_id, kind, priority_class, submitted_at, gpus, gpu_milli,
                     gpu_memory_mib, cpu_milli, memory_mib, min_replicas, max_replicas, pool_ids, gpu_model, node_labels,
                     require_topology, prefer_topology, rdma, time_limit_secs, preemptible, evict_others, requeue,
-                    checkpoint, last_checkpoint_at, run_number, held, reason_hash
-             from jobs where state in ('queued', 'starting', 'running', 'leaving') and not waits_for_jobs " + $rest
+                    checkpoint, last_checkpoint_at, run_number, held,
+                    exists (select from idle_notices n where n.job_id = jobs.id and n.closed_at is null
+                            and n.state = 'reclaimable') as "idle!", reason_hash
+             from jobs where state in ('queued', 'starting', 'running', 'leaving') and not waits_for_jobs "# + $rest
             $(, $argument)*
         )
     };
@@ -124,6 +127,7 @@ fn job(row: JobRow) -> Result<Job, StoreError> {
         rdma: row.rdma,
         time_limit_secs: row.time_limit_secs,
         preemptible: row.preemptible,
+        idle: row.idle,
         never_evict: false,
         evict_others: row.evict_others,
         requeue: row.requeue,
