@@ -15,6 +15,8 @@ export async function findRoutes(page) {
     reclaims: "/reclaims",
     nodes: "/nodes",
     "nodes-table": "/nodes?show=table",
+    idle: "/idle",
+    "idle-over": "/idle?over=yes",
     timeline: "/timeline?window=1h",
     "timeline-gpus": "/timeline?window=24h&by=kind&rows=gpus",
     "timeline-table": "/timeline?show=table",

@@ -139,6 +139,12 @@ export const timelineRoute = createRoute({
   component: TimelinePage,
   validateSearch: search(readTimeline),
 });
+export const idleRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/idle",
+  component: lazyRouteComponent(() => import("./pages/idle"), "IdlePage"),
+  validateSearch: search((raw) => ({ team: text(raw.team), over: oneOf(["yes"] as const, raw.over) })),
+});
 export const calendarRoute = createRoute({
   getParentRoute: () => root,
   path: "/calendar",
@@ -315,6 +321,7 @@ export const router = createRouter({
     reclaimRoute,
     evictionRoute,
     nodesRoute,
+    idleRoute,
     timelineRoute,
     calendarRoute,
     approvalsRoute,

@@ -12,6 +12,8 @@ import { joinCommand } from "../lib/command-line";
 import { formatMib } from "../lib/format";
 import { useText } from "../lib/use-text";
 import { isFinal } from "./job/acts";
+import { GpuUse } from "./job/gpu-use";
+import { IdleMark } from "./job/idle-mark";
 import { JobActions } from "./job/job-actions";
 import { JobEvictions } from "./job/job-evictions";
 import { Logs } from "./job/logs";
@@ -51,6 +53,7 @@ function Body({ job }: { job: Job }) {
   return (
     <>
       {job.state === "queued" ? <Verdict job={job} /> : <Standing job={job} />}
+      {job.state === "running" && <IdleMark job={job} />}
       <Section title={t("job.facts")}>
         <JobFacts job={job} />
         <h3>{t("field.command")}</h3>
@@ -58,6 +61,7 @@ function Body({ job }: { job: Job }) {
           <pre className="command">{joinCommand(job.command)}</pre>
         </Scroll>
       </Section>
+      <GpuUse job={job} />
       <JobEvictions job={job} />
       <Rules job={job} />
       <Section title={t("job.runs")}>

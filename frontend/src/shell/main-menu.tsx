@@ -8,6 +8,7 @@ export const PLACES = [
   { to: "/approvals", key: "approvals", exact: false },
   { to: "/reclaims", key: "reclaims", exact: false },
   { to: "/nodes", key: "nodes", exact: false },
+  { to: "/idle", key: "idle", exact: false },
   { to: "/timeline", key: "timeline", exact: false },
   { to: "/calendar", key: "calendar", exact: false },
   { to: "/cost", key: "cost", exact: false },

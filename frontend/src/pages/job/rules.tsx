@@ -51,8 +51,11 @@ export function Rules({ job }: { job: Job }) {
 type TimeWindow = { from?: string; until?: string; zone?: string; days?: string[] };
 
 export function RuleValue({ rule }: { rule: Rule }) {
-  const { t, word, duration } = useText();
+  const { t, n, word, duration } = useText();
   const value: unknown = rule.value;
+  if (rule.name === "idle_action") return <>{word("idle_action", String(value))}</>;
+  if (typeof value === "number" && rule.name.endsWith("_permille"))
+    return <>{t("gpu_use.percent", { value: n(value / 10) })}</>;
   if (typeof value === "number" && rule.name.endsWith("_secs")) return <>{duration(value)}</>;
   if (typeof value === "boolean") return <>{t(value ? "word.yes" : "word.no")}</>;
   if (typeof value === "string") return <>{word("priority", value)}</>;

@@ -14,11 +14,18 @@ import { heldOf, stateOf } from "../../lib/gpu-map";
 import { useText } from "../../lib/use-text";
 import { isAdmin, useMe } from "../../session";
 import { NodeActions } from "./node-actions";
+import { NodeUseChart, useNodeUse } from "./node-use";
 
 /** One node: what it has, what runs on each GPU, how far a drain is, its labels. */
 export function NodePanel({ node, onClose }: { node: Node; onClose: () => void }) {
   const { t, n, word, locale } = useText();
   const me = useMe();
+  const used = useNodeUse(node);
+  const now = new Map(used.data?.gpus.map((gpu) => [gpu.index, gpu.now]));
+  const busy = (index: number) => {
+    const permille = now.get(index)?.compute_permille;
+    return permille == null ? "–" : t("gpu_use.percent", { value: n(permille / 10) });
+  };
   const pairs = (of: Record<string, string>) => formatPairs(of).replaceAll("\n", " ");
   return (
     <Section
@@ -67,6 +74,7 @@ export function NodePanel({ node, onClose }: { node: Node; onClose: () => void }
             head: t("field.state"),
             cell: (gpu) => `${t(`gpu_state.${stateOf(node, gpu)}`)} ${gpu.health_detail ?? ""}`,
           },
+          { key: "busy", head: t("gpu_use.now"), number: true, cell: (gpu) => busy(gpu.index) },
           {
             key: "jobs",
             head: t("nav.jobs"),
@@ -84,6 +92,7 @@ export function NodePanel({ node, onClose }: { node: Node; onClose: () => void }
           },
         ]}
       />
+      <NodeUseChart node={node} />
       {isAdmin(me.data) && (
         <>
           <Labels key={node.id} node={node} />
