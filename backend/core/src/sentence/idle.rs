@@ -22,24 +22,35 @@ pub struct IdleFacts {
 /// The evidence and the next step, in one or two sentences.
 #[must_use]
 pub fn idle(facts: &IdleFacts) -> Sentence {
-    let minutes = |secs: i64| secs.max(0) / 60;
-    let idle = minutes((facts.now - facts.idle_since).num_seconds());
-    let window = minutes(facts.window_secs);
+    let (idle_en, idle_zh) = span((facts.now - facts.idle_since).num_seconds());
+    let (window_en, window_zh) = span(facts.window_secs);
     let (samples, expected) = (facts.samples, facts.expected);
     let (next_en, next_zh) = next(facts);
     Sentence {
         en: format!(
-            "None of its GPUs has computed for {idle} minutes, longer than the {window} minutes that such jobs may \
+            "None of its GPUs has computed for {idle_en}, longer than the {window_en} that such jobs may \
              pause ({samples} of {expected} samples seen). {next_en}"
         ),
         zh: format!(
-            "其 GPU 已 {idle} 分钟没有计算，超过此类作业允许的 {window} 分钟停顿（收到 {samples}/{expected} 个采样）。{next_zh}"
+            "其 GPU 已 {idle_zh}没有计算，超过此类作业允许的 {window_zh}停顿（收到 {samples}/{expected} 个采样）。{next_zh}"
         ),
     }
 }
 
+/// Seconds below two minutes, hours from two hours on.
+fn span(secs: i64) -> (String, String) {
+    match secs.max(0) {
+        secs @ 0..120 => (format!("{secs} seconds"), format!("{secs} 秒")),
+        secs @ 120..7_200 => (format!("{} minutes", secs / 60), format!("{} 分钟", secs / 60)),
+        secs => {
+            let (hours, minutes) = (secs / 3_600, secs % 3_600 / 60);
+            (format!("{hours} hours {minutes} minutes"), format!("{hours} 小时 {minutes} 分钟"))
+        }
+    }
+}
+
 fn next(facts: &IdleFacts) -> (String, String) {
-    let left = (facts.act_at - facts.now).num_seconds().max(0) / 60;
+    let (left_en, left_zh) = span((facts.act_at - facts.now).num_seconds());
     match (facts.state, facts.action) {
         (NoticeState::Closed, _) => ("That is over.".to_owned(), "现已结束。".to_owned()),
         (NoticeState::Stopped, _) => ("It was told to stop.".to_owned(), "已通知其停止。".to_owned()),
@@ -53,15 +64,15 @@ fn next(facts: &IdleFacts) -> (String, String) {
         ),
         (NoticeState::Notified, IdleAction::Stop) => (
             format!(
-                "In {left} minutes it is asked to save its work and stopped, unless it computes or is snoozed."
+                "In {left_en} it is asked to save its work and stopped, unless it computes or is snoozed."
             ),
-            format!("{left} 分钟后将要求其保存并停止，除非恢复计算或推迟。"),
+            format!("{left_zh}后将要求其保存并停止，除非恢复计算或推迟。"),
         ),
         (NoticeState::Notified, IdleAction::Reclaimable) => (
             format!(
-                "In {left} minutes it becomes the first to leave when others need GPUs, unless it computes or is snoozed."
+                "In {left_en} it becomes the first to leave when others need GPUs, unless it computes or is snoozed."
             ),
-            format!("{left} 分钟后，若有人需要 GPU，它将最先让出，除非恢复计算或推迟。"),
+            format!("{left_zh}后，若有人需要 GPU，它将最先让出，除非恢复计算或推迟。"),
         ),
         (NoticeState::Notified, IdleAction::Notify | IdleAction::Off) => {
             ("Nothing is done about it.".to_owned(), "系统不会采取行动。".to_owned())
