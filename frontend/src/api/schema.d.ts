@@ -673,6 +673,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/gpu-use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What GPUs were allocated in a stretch of time, and what of it computed: busy and idle by the agents' samples, as each job's
+         *     idle rule counts them. Sharing is visible: everybody sees it.
+         */
+        get: operations["show_gpu_use"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/gpu-use/profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Asked against used, of the teams that the caller may see: the first 1,000 by team, queue and kind. */
+        get: operations["list_use_profiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/idle-notices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Jobs whose GPUs compute nothing, of those that the caller may see, newest first, each with its evidence and what follows. */
+        get: operations["list_idle_notices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs": {
         parameters: {
             query?: never;
@@ -929,6 +983,23 @@ export interface paths {
         get: operations["list_job_runs"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{id}/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Puts off what follows from a job's GPUs computing nothing. Whoever may cancel the job may do so. */
+        post: operations["snooze_job"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2263,6 +2334,17 @@ export interface components {
         AddComment: {
             text: string;
         };
+        /**
+         * @description One piece of advice: its action (`ask_for_fewer_gpus`, `ask_for_share`, `ask_for_less_memory` or `feed_it_faster`), the
+         *     numbers it rests on, and the same as a sentence.
+         */
+        AdviceView: {
+            action: string;
+            numbers: {
+                [key: string]: number;
+            };
+            sentence: components["schemas"]["SentenceView"];
+        };
         /** @description Something that waits for the caller. */
         ApprovalView: {
             escalation: components["schemas"]["EscalationView"];
@@ -2930,7 +3012,7 @@ export interface components {
         /** @description A body that may be left out: `{}`. */
         Empty: Record<string, never>;
         /** @enum {string} */
-        EndCause: "succeeded" | "exit_code" | "signal" | "start_error" | "timed_out" | "cancelled" | "evicted" | "node_lost";
+        EndCause: "succeeded" | "exit_code" | "signal" | "start_error" | "timed_out" | "cancelled" | "evicted" | "node_lost" | "idle";
         /** @description What an escalation would do if it were active now. */
         EscalationPreview: {
             /** Format: date-time */
@@ -3112,6 +3194,7 @@ export interface components {
             evidence: components["schemas"]["EvidenceView"][];
             expected_start?: components["schemas"]["ExpectedStartView"] | null;
             help?: components["schemas"]["HelpView"] | null;
+            idle?: components["schemas"]["IdleView"] | null;
             job: components["schemas"]["JobRef"];
             /** @description All other obstacles, in the fixed order. */
             others: components["schemas"]["ObstacleView"][];
@@ -3190,6 +3273,17 @@ export interface components {
             power_milliwatts?: number | null;
             /** Format: int32 */
             temperature_celsius?: number | null;
+        };
+        /** @description All amounts are GPU-seconds, exact to the thousandth of a GPU. */
+        GpuUse: {
+            /** Format: date-time */
+            from: string;
+            /** @description Left out when it is asked for one team. */
+            pools: components["schemas"]["PoolUseView"][];
+            /** @description Each team's own jobs, by pool. */
+            teams: components["schemas"]["TeamUseView"][];
+            /** Format: date-time */
+            to: string;
         };
         GpuUsePoint: {
             /** Format: date-time */
@@ -3289,6 +3383,67 @@ export interface components {
             /** Format: double */
             own_gpus: number;
         };
+        /** @description The same with the job. */
+        IdleNoticeView: components["schemas"]["IdleView"] & {
+            job: components["schemas"]["JobRef"];
+            kind: string;
+            pool?: string | null;
+            /** Format: int32 */
+            run_number: number;
+            user: components["schemas"]["UserRef"];
+        };
+        /** @description The evidence, and what follows. */
+        IdleView: {
+            /**
+             * Format: date-time
+             * @description Nothing happens to it before.
+             */
+            act_at: string;
+            /** Format: date-time */
+            acted_at?: string | null;
+            /** @description What its rule does when its time is over: `notify`, `reclaimable` or `stop`. */
+            action: string;
+            /**
+             * Format: int32
+             * @description A GPU at or below this (thousandths) does not compute.
+             */
+            busy_above_permille: number;
+            /** @description `computes`, `ended` or `rule_off`. */
+            close_reason?: string | null;
+            /** Format: date-time */
+            closed_at?: string | null;
+            /** Format: int64 */
+            expected: number;
+            /** Format: double */
+            gpus: number;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description None of its GPUs has computed since.
+             */
+            idle_since: string;
+            /** Format: date-time */
+            notified_at: string;
+            /** @description It is told and left: what is kept warm, and what is never evicted. */
+            protected: boolean;
+            /**
+             * Format: int64
+             * @description Samples within that time, when it was told: so many came of so many.
+             */
+            samples: number;
+            sentence: components["schemas"]["SentenceView"];
+            snoozed_by?: string | null;
+            /** Format: int64 */
+            snoozed_secs: number;
+            /** @description `notified`, `reclaimable`, `stopped` or `closed`. */
+            state: string;
+            /**
+             * Format: int64
+             * @description How long such a job may pause.
+             */
+            window_secs: number;
+        };
         /** @description A job's place in the line. */
         InLineView: {
             /** Format: double */
@@ -3363,6 +3518,8 @@ export interface components {
         };
         /** @description How a job's GPUs were used. Shares of compute are thousandths; memory and power are one GPU's. */
         JobUseView: {
+            /** @description What to ask for instead; nothing when it fits, or when too little was seen. */
+            advice: components["schemas"]["AdviceView"][];
             /**
              * Format: int64
              * @description The length of a point.
@@ -3378,6 +3535,13 @@ export interface components {
              * @description What each member asked for.
              */
             gpus_asked: number;
+            /** Format: int64 */
+            gpus_computed: number;
+            /**
+             * Format: int64
+             * @description GPUs that its newest run holds or held, and how many of them have computed.
+             */
+            gpus_held: number;
             points: components["schemas"]["JobUsePoint"][];
             /** Format: date-time */
             to: string;
@@ -4095,6 +4259,12 @@ export interface components {
             next_cursor?: string | null;
         };
         /** @description A page as it is sent. */
+        PageView_IdleNoticeView: {
+            items: components["schemas"]["IdleNoticeView"][];
+            /** @description Null on the last page. */
+            next_cursor?: string | null;
+        };
+        /** @description A page as it is sent. */
         PageView_InLineView: {
             items: components["schemas"]["InLineView"][];
             /** @description Null on the last page. */
@@ -4329,6 +4499,26 @@ export interface components {
             /** Format: uuid */
             id: string;
             slug: string;
+        };
+        /** @description capacity = busy + idle + unknown + free + down; of the free ones, `fragmented` lay beside others' work on the same node. */
+        PoolUseView: {
+            /** Format: double */
+            allocated_gpu_secs: number;
+            /** Format: double */
+            busy_gpu_secs: number;
+            /** Format: double */
+            capacity_gpu_secs: number;
+            /** Format: double */
+            down_gpu_secs: number;
+            /** Format: double */
+            fragmented_gpu_secs: number;
+            /** Format: double */
+            free_gpu_secs: number;
+            /** Format: double */
+            idle_gpu_secs: number;
+            pool: components["schemas"]["PoolRef"];
+            /** Format: double */
+            unknown_gpu_secs: number;
         };
         PoolView: {
             capacity: components["schemas"]["PoolCapacity"];
@@ -4825,7 +5015,7 @@ export interface components {
         RuleView: {
             /** @description `queue`, `team` or `installation`. */
             level: string;
-            /** @description As in the policy document: `grace_secs`, `time_window`, … */
+            /** @description As in the policy document: `grace_secs`, `time_window`, …; with `idle_` before what stands in `idle`. */
             name: string;
             /** @description The queue's or team's slug. */
             slug?: string | null;
@@ -5065,6 +5255,15 @@ export interface components {
             token_type: string;
             user: components["schemas"]["MeView"];
         };
+        Snooze: {
+            /** @description Why, for people; at most 500 characters. */
+            reason?: string | null;
+            /**
+             * Format: int64
+             * @description For so much longer nothing happens to it; the idle rule bounds the sum.
+             */
+            secs: number;
+        };
         /** @description A team's sums of a month. */
         StatementItem: components["schemas"]["UsageAmounts"] & {
             corrections: string;
@@ -5226,6 +5425,21 @@ export interface components {
             id: string;
             name: string;
             slug: string;
+        };
+        /** @description allocated = busy + idle + unknown. Unknown: no sample covers it. */
+        TeamUseView: {
+            /** Format: double */
+            allocated_gpu_secs: number;
+            /** Format: double */
+            busy_gpu_secs: number;
+            /** Format: double */
+            idle_gpu_secs: number;
+            pool: components["schemas"]["PoolRef"];
+            /** Format: int64 */
+            runs: number;
+            team: components["schemas"]["TeamRef"];
+            /** Format: double */
+            unknown_gpu_secs: number;
         };
         TeamView: {
             /** Format: date-time */
@@ -5443,6 +5657,43 @@ export interface components {
             memory_used_mib_p95?: number | null;
             /** Format: int64 */
             minutes: number;
+        };
+        /**
+         * @description How the jobs of a team, queue and kind used what they asked for: hours of runs, weighed alike. Shares of compute are
+         *     thousandths; memory is one GPU's.
+         */
+        UseProfile: {
+            /** Format: int64 */
+            compute_permille_max?: number | null;
+            /** Format: int64 */
+            compute_permille_p50?: number | null;
+            /** Format: int64 */
+            compute_permille_p95?: number | null;
+            /** Format: int64 */
+            hours: number;
+            /** Format: int64 */
+            jobs: number;
+            kind: string;
+            /**
+             * Format: int64
+             * @description What one GPU of theirs has, or the share of it that they asked for: the least of them.
+             */
+            memory_asked_mib?: number | null;
+            /** Format: int64 */
+            memory_used_mib_max?: number | null;
+            /** Format: int64 */
+            memory_used_mib_p50?: number | null;
+            /** Format: int64 */
+            memory_used_mib_p95?: number | null;
+            queue: string;
+            team: components["schemas"]["TeamRef"];
+        };
+        UseProfiles: {
+            /** Format: date-time */
+            from: string;
+            items: components["schemas"]["UseProfile"][];
+            /** Format: date-time */
+            to: string;
         };
         UserRef: {
             display_name: string;
@@ -10343,6 +10594,277 @@ export interface operations {
             };
         };
     };
+    show_gpu_use: {
+        parameters: {
+            query?: {
+                /** @description Rounded down to the hour; left out = 24 hours before `to`. A span of at most 31 days. */
+                from?: string;
+                /** @description Rounded up to the hour; left out = now. */
+                to?: string;
+                /** @description A pool's slug or id; left out = all. */
+                pool?: string;
+                /** @description A team's slug or id, everything below it included; left out = all. */
+                team?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GpuUse"];
+                };
+            };
+            /** @description Not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in, or the credential is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no such pool or team */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect of ours */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_use_profiles: {
+        parameters: {
+            query?: {
+                /** @description Rounded down to the hour; left out = 24 hours before `to`. A span of at most 31 days. */
+                from?: string;
+                /** @description Rounded up to the hour; left out = now. */
+                to?: string;
+                /** @description A pool's slug or id; left out = all. */
+                pool?: string;
+                /** @description A team's slug or id, everything below it included; left out = all. */
+                team?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UseProfiles"];
+                };
+            };
+            /** @description Not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in, or the credential is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no such pool or team */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect of ours */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_idle_notices: {
+        parameters: {
+            query?: {
+                /** @description A team's slug or id, everything below it included. */
+                team?: string;
+                /** @description A job's id: its whole history. */
+                job?: string;
+                /** @description With those that are over; left out = only open ones, unless `job` is given. */
+                closed?: boolean;
+                /** @description Rows of a page: 1 to 200. */
+                limit?: number;
+                /** @description Where to go on: `next_cursor` of the page before, with the same filter. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageView_IdleNoticeView"];
+                };
+            };
+            /** @description Not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in, or the credential is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found, or not to be seen */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect of ours */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_jobs: {
         parameters: {
             query?: {
@@ -12035,6 +12557,145 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A defect of ours */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    snooze_job: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body again: the same reply, once done */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Snooze"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdleNoticeView"];
+                };
+            };
+            /** @description Not readable */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in, or the credential is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description no such job */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description it has no notice whose time still runs */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Changed since it was read */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description longer than its rule allows */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description If-Match is required */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description Too many requests */
             429: {
