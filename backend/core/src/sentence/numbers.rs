@@ -52,6 +52,7 @@ fn chinese_name(key: &str) -> String {
         "cap" => "上限",
         "to_borrow" => "可借",
         "must_borrow" => "需借",
+        "jobs" => "作业",
         "used_jobs" => "运行中作业",
         "cap_jobs" => "作业数上限",
         "ahead" => "前面的作业",
