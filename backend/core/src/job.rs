@@ -75,6 +75,22 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// How a member's GPUs should be linked to each other.
+    NvLink {
+        /// The best linked of those that are there.
+        Preferred = "preferred",
+        /// All in one NVLink domain of their node, or not at all.
+        Required = "required",
+    }
+}
+
+impl Default for NvLink {
+    fn default() -> Self {
+        Self::Preferred
+    }
+}
+
 /// GPUs asked for by one member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]

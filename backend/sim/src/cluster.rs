@@ -291,6 +291,7 @@ impl Maker {
             labels: BTreeMap::new(),
             require_topology: None,
             prefer_topology: None,
+            nvlink: reeve_core::job::NvLink::Preferred,
             rdma: false,
             time_limit_secs: None,
             preemptible: true,

@@ -12,7 +12,7 @@ use crate::write_tx::{NewEvent, WriteContext};
 use chrono::{DateTime, Utc};
 use reeve_core::dependency::Dependency;
 use reeve_core::id::{JobId, PoolId, QueueId, TeamId, UserId};
-use reeve_core::job::CheckpointMode;
+use reeve_core::job::{CheckpointMode, NvLink};
 use reeve_core::kind::Kind;
 use reeve_core::priority::PriorityClass;
 use serde::Serialize;
@@ -44,6 +44,7 @@ pub struct NewJob {
     pub node_labels: BTreeMap<String, String>,
     pub require_topology: Option<String>,
     pub prefer_topology: Option<String>,
+    pub nvlink: NvLink,
     pub rdma: bool,
     pub time_limit_secs: Option<i64>,
     pub preemptible: bool,
@@ -111,13 +112,14 @@ macro_rules! insert_rows {
              ), wanted as materialized (
                  select nth, id, team_id, queue_id, user_id, name, kind, priority_class, held, gpus, gpu_milli,
                      gpu_memory_mib, cpu_milli, memory_mib, min_replicas, max_replicas, pool_ids, gpu_model, node_labels,
-                     require_topology, prefer_topology, rdma, time_limit_secs, preemptible, evict_others, requeue,
+                     require_topology, prefer_topology, nvlink, rdma, time_limit_secs, preemptible, evict_others, requeue,
                      checkpoint, checkpoint_signal, max_failures, command, env, working_dir, labels, depends_on, submitted_at
                  from jsonb_to_recordset($4::jsonb) as j(
                      nth integer, id uuid, team_id uuid, queue_id uuid, user_id uuid, name text, kind text,
                      priority_class text, held boolean, gpus integer, gpu_milli bigint, gpu_memory_mib bigint,
                      cpu_milli bigint, memory_mib bigint, min_replicas integer, max_replicas integer, pool_ids uuid[],
-                     gpu_model text, node_labels jsonb, require_topology text, prefer_topology text, rdma boolean,
+                     gpu_model text, node_labels jsonb, require_topology text, prefer_topology text, nvlink text,
+                     rdma boolean,
                      time_limit_secs bigint, preemptible boolean, evict_others boolean, requeue boolean,
                      checkpoint text, checkpoint_signal text, max_failures integer, command text[], env jsonb,
                      working_dir text, labels jsonb, depends_on jsonb, submitted_at timestamptz)
@@ -163,12 +165,12 @@ macro_rules! insert_rows {
              ), placed as (
                  insert into jobs (id, team_id, queue_id, user_id, name, kind, priority_class, state, held, gpus,
                      gpu_milli, gpu_memory_mib, cpu_milli, memory_mib, min_replicas, max_replicas, pool_ids, gpu_model,
-                     node_labels, require_topology, prefer_topology, rdma, time_limit_secs, preemptible, evict_others,
+                     node_labels, require_topology, prefer_topology, nvlink, rdma, time_limit_secs, preemptible, evict_others,
                      requeue, checkpoint, checkpoint_signal, max_failures, command, env, working_dir, labels,
                      waits_for_jobs, reason_code, reason, reason_at, submitted_at, updated_at)
                  select id, team_id, queue_id, user_id, name, kind, priority_class, 'queued', held, gpus,
                      gpu_milli, gpu_memory_mib, cpu_milli, memory_mib, min_replicas, max_replicas, pool_ids, gpu_model,
-                     node_labels, require_topology, prefer_topology, rdma, time_limit_secs, preemptible, evict_others,
+                     node_labels, require_topology, prefer_topology, nvlink, rdma, time_limit_secs, preemptible, evict_others,
                      requeue, checkpoint, checkpoint_signal, max_failures, command, env, working_dir, labels,
                      depends_on <> '[]', case when depends_on <> '[]' then 'waiting_for_jobs' end,
                      case when depends_on <> '[]' then jsonb_build_object('main', jsonb_build_object(

@@ -47,12 +47,12 @@ macro_rules! insert_row {
              ), placed as (
                  insert into jobs (id, team_id, queue_id, user_id, name, kind, priority_class, state, held, gpus, gpu_milli,
                      gpu_memory_mib, cpu_milli, memory_mib, min_replicas, max_replicas, pool_ids, gpu_model,
-                     node_labels, require_topology, prefer_topology, rdma, time_limit_secs, preemptible, evict_others,
+                     node_labels, require_topology, prefer_topology, nvlink, rdma, time_limit_secs, preemptible, evict_others,
                      requeue, checkpoint, checkpoint_signal, max_failures, command, env, working_dir, labels,
                      submitted_at, updated_at)
                  select $10::uuid, $11::uuid, $12::uuid, $13::uuid, $14::text, $15::text, $16::text, 'queued',
                         $17::boolean, $18::integer, $19::bigint, $20::bigint, $21::bigint, $22::bigint, $23::integer,
-                        $24::integer, $25::uuid[], $26::text, $27::jsonb, $28::text, $29::text, $30::boolean,
+                        $24::integer, $25::uuid[], $26::text, $27::jsonb, $28::text, $29::text, $57::text, $30::boolean,
                         $31::bigint, $32::boolean, $33::boolean, $34::boolean, $35::text, $36::text, $37::integer,
                         $38::text[], $39::jsonb, $40::text, $41::jsonb, $42::timestamptz, $42::timestamptz
                  from taken
@@ -119,7 +119,8 @@ macro_rules! insert_row {
             event.before,
             event.after,
             event.detail,
-            event.occurred_at
+            event.occurred_at,
+            job.nvlink.as_str()
         )
         .fetch_one($store.pool())
         .await?

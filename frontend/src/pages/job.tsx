@@ -183,6 +183,7 @@ function JobFacts({ job }: { job: Job }) {
         [t("job.evict_others"), job.evict_others ? null : yes(false)],
         [t("job.requeue"), job.requeue ? null : yes(false)],
         [t("submit.max_failures"), job.max_failures ? n(job.max_failures) : null],
+        [t("submit.nvlink_required"), job.nvlink === "required" ? yes(true) : null],
         [t("submit.rdma"), job.rdma ? yes(true) : null],
         [t("submit.working_dir"), job.working_dir && <code key="dir">{job.working_dir}</code>],
         [t("field.submitted"), <When key="submitted" at={job.submitted_at} />],

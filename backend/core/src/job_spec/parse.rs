@@ -5,7 +5,7 @@ use super::raw::{RawDependency, RawJob};
 use super::{shape, text};
 use crate::dependency::{Dependency, DependencyCondition};
 use crate::id::JobId;
-use crate::job::{CheckpointMode, Shape};
+use crate::job::{CheckpointMode, NvLink, Shape};
 use crate::kind::Kind;
 use crate::priority::PriorityClass;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +35,7 @@ pub struct JobSpec {
     pub node_labels: BTreeMap<String, String>,
     pub require_topology: Option<String>,
     pub prefer_topology: Option<String>,
+    pub nvlink: NvLink,
     pub rdma: bool,
     pub time_limit_secs: Option<i64>,
     pub preemptible: bool,
@@ -74,6 +75,7 @@ pub fn parse(raw: RawJob) -> Result<JobSpec, Vec<Fault>> {
         .as_deref()
         .map_or(Some(CheckpointMode::None), |mode| faults.word("/checkpoint", "unknown_checkpoint", mode))
         .unwrap_or(CheckpointMode::None);
+    let nvlink = raw.nvlink.as_deref().and_then(|word| faults.word("/nvlink", "unknown_nvlink", word));
     let signal = raw.checkpoint_signal.as_deref().and_then(|signal| text::signal(signal, &mut faults));
     let time_limit_secs =
         faults.optional("/time_limit_secs", raw.time_limit_secs.as_ref(), 1, MAX_TIME_LIMIT_SECS);
@@ -97,6 +99,7 @@ pub fn parse(raw: RawJob) -> Result<JobSpec, Vec<Fault>> {
         node_labels: raw.node_labels,
         require_topology: raw.require_topology,
         prefer_topology: raw.prefer_topology,
+        nvlink: nvlink.unwrap_or_default(),
         rdma: raw.rdma,
         time_limit_secs,
         preemptible: raw.preemptible.unwrap_or(true),
@@ -280,6 +283,7 @@ mod tests {
             [("/priority".to_owned(), "unknown_priority")]
         );
         assert_eq!(refused(|raw| raw.checkpoint = Some("x".into()))[0].1, "unknown_checkpoint");
+        assert_eq!(refused(|raw| raw.nvlink = Some("x".into()))[0].1, "unknown_nvlink");
         assert_eq!(refused(|raw| raw.checkpoint_signal = Some("KILL".into()))[0].1, "unknown_signal");
     }
 

@@ -25,6 +25,7 @@ pub struct RawJob {
     pub node_labels: BTreeMap<String, String>,
     pub require_topology: Option<String>,
     pub prefer_topology: Option<String>,
+    pub nvlink: Option<String>,
     pub rdma: bool,
     pub time_limit_secs: Option<Number>,
     pub preemptible: Option<bool>,

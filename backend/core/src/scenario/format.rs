@@ -227,6 +227,7 @@ pub struct JobSpec {
     pub labels: BTreeMap<String, String>,
     pub require_topology: Option<String>,
     pub prefer_topology: Option<String>,
+    pub nvlink: crate::job::NvLink,
     pub rdma: bool,
     pub time_limit_secs: Option<i64>,
     pub preemptible: bool,

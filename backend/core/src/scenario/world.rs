@@ -458,6 +458,7 @@ fn new_job(
         labels: spec.labels.clone(),
         require_topology: spec.require_topology.clone(),
         prefer_topology: spec.prefer_topology.clone(),
+        nvlink: spec.nvlink,
         rdma: spec.rdma,
         time_limit_secs: spec.time_limit_secs,
         preemptible: spec.preemptible,

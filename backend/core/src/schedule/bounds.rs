@@ -120,6 +120,7 @@ impl Bounds {
             GpuAsk::Whole { gpus } if gpus > best_node && best_node > 0 => {
                 (Some("gpus"), Help::AskForFewerGpus { gpus: best_node.into() })
             }
+            _ if class.linked => (Some("nvlink"), Help::Wait),
             _ => (None, Help::Wait),
         };
         Some((obstacle(ReasonCode::NeverFits, detail, numbers), help))

@@ -296,12 +296,24 @@ fn last_node(
 }
 
 /// Cards of a node that fit one member's share, and how many of these are used in part already: the same
-/// answer as packing it, without doing so, since thousands of nodes are asked.
+/// answer as packing it, without doing so, since thousands of nodes are asked. Where the class requires links, of the
+/// domain that the member would go to.
 fn cards_for_one(problem: &Problem<'_>, view: &View, class: &Class, node: usize) -> (usize, usize) {
-    let GpuAsk::Share { milli, memory, .. } = class.shape.gpus else { return (0, 0) };
-    let fits = |&gpu: &usize| view.gpu_milli[gpu] >= milli.0 && view.gpu_memory[gpu] >= memory.0;
-    let fitting = problem.nodes[node].gpus().filter(fits).filter(|&gpu| right_model(problem, class, gpu));
-    fitting.fold((0, 0), |(all, used), gpu| (all + 1, used + usize::from(!view.is_whole(problem, gpu))))
+    let GpuAsk::Share { devices, milli, memory } = class.shape.gpus else { return (0, 0) };
+    let fits = |gpu: &usize| {
+        view.gpu_milli[*gpu] >= milli.0
+            && view.gpu_memory[*gpu] >= memory.0
+            && right_model(problem, class, *gpu)
+    };
+    let count = |gpus: &mut dyn Iterator<Item = usize>| {
+        let fitting = gpus.filter(fits);
+        fitting.fold((0, 0), |(all, used), gpu| (all + 1, used + usize::from(!view.is_whole(problem, gpu))))
+    };
+    if !class.linked {
+        return count(&mut problem.nodes[node].gpus());
+    }
+    let domains = problem.nodes[node].nvlink.iter().map(|domain| count(&mut domain.iter().copied()));
+    domains.max_by_key(|&(all, used)| (all >= devices as usize, used.min(devices as usize))).unwrap_or((0, 0))
 }
 
 fn broken_gpus(problem: &Problem<'_>, view: &View, class: &Class, node: usize, members: u32) -> usize {
@@ -322,6 +334,12 @@ pub(super) fn capacity(problem: &Problem<'_>, view: &View, class: &Class, node: 
     let host = host_capacity(view, class, node, most);
     let gpus = match class.shape.gpus {
         GpuAsk::None => most,
+        GpuAsk::Whole { gpus } if class.linked => {
+            let whole = whole_gpus(problem, view, class, node);
+            let of_domain = |domain: &Vec<usize>| whole.iter().filter(|gpu| domain.contains(gpu)).count();
+            let fits = problem.nodes[node].nvlink.iter().map(|domain| of_domain(domain) / gpus.max(1) as usize);
+            u32::try_from(fits.sum::<usize>()).unwrap_or(u32::MAX)
+        }
         GpuAsk::Whole { gpus } => {
             let whole = if class.model.is_some() && problem.nodes[node].is_mixed {
                 u32::try_from(whole_gpus(problem, view, class, node).len()).unwrap_or(0)
@@ -365,7 +383,7 @@ pub(super) fn pack(problem: &Problem<'_>, view: &View, class: &Class, node: usiz
         if (cpu > 0 && free_cpu < cpu) || (memory > 0 && free_memory < memory) {
             break;
         }
-        let Some(slices) = cards.take(problem, class.shape.gpus, node) else { break };
+        let Some(slices) = cards.take(problem, class, node) else { break };
         free_cpu -= cpu;
         free_memory -= memory;
         holds.push(Hold { node, slices, cpu, memory });
@@ -393,19 +411,58 @@ impl Cards {
         }
     }
 
-    fn take(&mut self, problem: &Problem<'_>, ask: GpuAsk, node: usize) -> Option<Slices> {
-        match ask {
+    fn take(&mut self, problem: &Problem<'_>, class: &Class, node: usize) -> Option<Slices> {
+        let domains = &problem.nodes[node].nvlink;
+        match class.shape.gpus {
             GpuAsk::None => Some(Slices::new()),
-            GpuAsk::Whole { gpus } => self.take_whole(problem, gpus as usize, node),
-            GpuAsk::Share { devices, milli, memory } => self.take_share(devices as usize, milli.0, memory.0),
+            GpuAsk::Whole { gpus } => self.take_whole(problem, gpus as usize, domains, class.linked),
+            GpuAsk::Share { devices, milli, memory } => {
+                let all = 0..self.cards.len();
+                if !class.linked {
+                    return self.take_share(all, devices as usize, milli.0, memory.0);
+                }
+                let inside = |domain: &Vec<usize>| -> Vec<usize> {
+                    all.clone().filter(|&at| domain.contains(&self.cards[at].0)).collect()
+                };
+                let among = self.best_domain(domains.iter().map(inside), devices as usize, milli.0, memory.0)?;
+                self.take_share(among.into_iter(), devices as usize, milli.0, memory.0)
+            }
         }
     }
 
-    fn take_whole(&mut self, problem: &Problem<'_>, count: usize, node: usize) -> Option<Slices> {
+    /// The domain in which a share breaks the fewest cards that are whole.
+    fn best_domain(
+        &self,
+        domains: impl Iterator<Item = Vec<usize>>,
+        devices: usize,
+        milli: i64,
+        memory: i64,
+    ) -> Option<Vec<usize>> {
+        let fits = |&&at: &&usize| self.cards[at].1 >= milli && self.cards[at].2 >= memory;
+        let used = |domain: &[usize]| {
+            let fitting = domain.iter().filter(fits);
+            fitting.filter(|&&at| self.cards[at].1 < 1_000).count().min(devices)
+        };
+        let enough = domains.filter(|domain| domain.iter().filter(fits).count() >= devices);
+        // The first of the best.
+        enough.reduce(|best, next| if used(&next) > used(&best) { next } else { best })
+    }
+
+    fn take_whole(
+        &mut self,
+        problem: &Problem<'_>,
+        count: usize,
+        domains: &[Vec<usize>],
+        linked: bool,
+    ) -> Option<Slices> {
         if self.whole.len() < count {
             return None;
         }
-        let chosen = linked_subset(&self.whole, &problem.nodes[node].nvlink, count);
+        let chosen = linked_subset(&self.whole, domains, count);
+        let is_one = || domains.iter().any(|domain| chosen.iter().all(|gpu| domain.contains(gpu)));
+        if linked && !is_one() {
+            return None;
+        }
         self.whole.retain(|gpu| !chosen.contains(gpu));
         Some(
             chosen
@@ -416,10 +473,15 @@ impl Cards {
     }
 
     /// The tightest different cards that fit.
-    fn take_share(&mut self, devices: usize, milli: i64, memory: i64) -> Option<Slices> {
-        let mut fitting: Vec<usize> = (0..self.cards.len())
-            .filter(|&at| self.cards[at].1 >= milli && self.cards[at].2 >= memory)
-            .collect();
+    fn take_share(
+        &mut self,
+        among: impl Iterator<Item = usize>,
+        devices: usize,
+        milli: i64,
+        memory: i64,
+    ) -> Option<Slices> {
+        let fits = |&at: &usize| self.cards[at].1 >= milli && self.cards[at].2 >= memory;
+        let mut fitting: Vec<usize> = among.filter(fits).collect();
         if fitting.len() < devices {
             return None;
         }

@@ -8,7 +8,7 @@ use super::calendar::{Bound, Calendar, is_in_maintenance};
 use super::job_rules::{Places, RuleBook};
 use super::snapshot::{GpuSlice, Job, Node, Placement, Queue, Snapshot};
 use crate::id::{GpuId, JobId, NodeId, PoolId, QueueId, TeamId};
-use crate::job::{CheckpointMode, GpuAsk, Shape};
+use crate::job::{CheckpointMode, GpuAsk, NvLink, Shape};
 use crate::kind::Kind;
 use crate::node::NodeState;
 use crate::units::{Mib, MilliGpu};
@@ -94,6 +94,8 @@ pub(super) struct Class {
     pub(super) model: Option<String>,
     pub(super) require: Option<String>,
     pub(super) prefer: Option<String>,
+    /// A member's GPUs must lie in one NVLink domain.
+    pub(super) linked: bool,
     /// By node: meets labels, model and RDMA and takes work. Classes with the same wishes share it.
     pub(super) node_ok: Rc<[bool]>,
     /// By node: would meet them if its state and health allowed.
@@ -175,6 +177,7 @@ struct ClassKey<'a> {
     wishes: Wishes<'a>,
     require: &'a Option<String>,
     prefer: &'a Option<String>,
+    linked: bool,
     bound: Bound,
 }
 
@@ -324,9 +327,10 @@ impl<'a> Problem<'a> {
             wishes,
             require: &job.require_topology,
             prefer: &job.prefer_topology,
+            linked: job.nvlink == NvLink::Required && job.shape.gpus.devices() > 1,
             bound: self.calendar.binds(job, self.teams.binary_search(&job.team).ok(), self.now),
         };
-        let bound = key.bound.clone();
+        let (bound, linked) = (key.bound.clone(), key.linked);
         let next = self.classes.len();
         let class = *shared.classes.entry(key).or_insert(next);
         if class == next {
@@ -337,6 +341,7 @@ impl<'a> Problem<'a> {
                 model: job.gpu_model.clone(),
                 require: job.require_topology.clone(),
                 prefer: job.prefer_topology.clone(),
+                linked,
                 node_ok: self.calendar.without_windows(ok, &bound),
                 node_could: Rc::clone(could),
                 bound,

@@ -6,7 +6,7 @@ use crate::eviction::EvictionCause;
 use crate::id::{
     GpuId, JobId, MaintenanceWindowId, NodeId, PoolId, QueueId, ReclaimId, ReservationId, TeamId, UserId,
 };
-use crate::job::{CheckpointMode, Shape};
+use crate::job::{CheckpointMode, NvLink, Shape};
 use crate::kind::Kind;
 use crate::node::NodeState;
 use crate::policy::Policy;
@@ -157,6 +157,8 @@ pub struct Job {
     pub labels: BTreeMap<String, String>,
     pub require_topology: Option<String>,
     pub prefer_topology: Option<String>,
+    #[serde(default)]
+    pub nvlink: NvLink,
     pub rdma: bool,
     pub time_limit_secs: Option<i64>,
     /// False: never evicted, so it may live only inside the guarantee.

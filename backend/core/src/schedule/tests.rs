@@ -118,6 +118,7 @@ fn submit(snapshot: &mut Snapshot, team: u128, gpus: u32, change: impl FnOnce(&m
         labels: BTreeMap::new(),
         require_topology: None,
         prefer_topology: None,
+        nvlink: crate::job::NvLink::Preferred,
         rdma: false,
         time_limit_secs: None,
         preemptible: true,

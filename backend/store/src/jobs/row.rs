@@ -35,6 +35,7 @@ pub struct JobRow {
     pub node_labels: serde_json::Value,
     pub require_topology: Option<String>,
     pub prefer_topology: Option<String>,
+    pub nvlink: String,
     pub rdma: bool,
     pub time_limit_secs: Option<i64>,
     pub preemptible: bool,
@@ -101,7 +102,7 @@ macro_rules! select_jobs {
                       j.max_replicas,
                       array(select p.slug from unnest(j.pool_ids) with ordinality as o(id, n)
                             join pools p on p.id = o.id order by o.n) as "pool_slugs!",
-                      j.gpu_model, j.node_labels, j.require_topology, j.prefer_topology, j.rdma, j.time_limit_secs,
+                      j.gpu_model, j.node_labels, j.require_topology, j.prefer_topology, j.nvlink, j.rdma, j.time_limit_secs,
                       j.preemptible, j.evict_others, j.requeue, j.checkpoint, j.checkpoint_signal, j.max_failures,
                       j.command, j.env, j.working_dir, j.labels, j.run_number, j.failure_count, j.eviction_count,
                       j.last_checkpoint_at, j.submitted_at, j.started_at, j.finished_at, j.end_cause, j.end_detail,

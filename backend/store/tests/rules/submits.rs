@@ -151,6 +151,7 @@ async fn a_job_alone_leaves_the_same_rows_as_among_others() {
         node_labels: words(&[("zone", "a")]),
         require_topology: Some("rack".to_owned()),
         prefer_topology: Some("block".to_owned()),
+        nvlink: reeve_core::job::NvLink::Required,
         rdma: true,
         time_limit_secs: Some(60),
         preemptible: false,

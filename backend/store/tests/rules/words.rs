@@ -6,7 +6,7 @@ use reeve_core::approval::{self, AsksFor, EscalationState, ReviewOutcome, StepDe
 use reeve_core::dependency::DependencyCondition;
 use reeve_core::eviction::{EvictionCause, EvictionOutcome, ReclaimState};
 use reeve_core::idle::{IdleAction, NoticeState};
-use reeve_core::job::{CheckpointMode, JobState, MemberState, RunState};
+use reeve_core::job::{CheckpointMode, JobState, MemberState, NvLink, RunState};
 use reeve_core::kind::Kind;
 use reeve_core::lifecycle::EndKind;
 use reeve_core::money::budget::{BudgetAction, BudgetUnit};
@@ -81,6 +81,7 @@ async fn every_check_of_words_is_its_enum() {
         ("jobs_state_check", words!(JobState)),
         ("jobs_checkpoint_check", words!(CheckpointMode)),
         ("jobs_reason_code_check", words!(ReasonCode)),
+        ("jobs_nvlink_check", words!(NvLink)),
         ("runs_state_check", words!(RunState)),
         ("members_state_check", words!(MemberState)),
         ("members_stop_order_check", fixed(&["leave", "stop"])),

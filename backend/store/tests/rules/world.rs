@@ -75,6 +75,7 @@ impl World {
             node_labels: std::collections::BTreeMap::default(),
             require_topology: None,
             prefer_topology: None,
+            nvlink: reeve_core::job::NvLink::Preferred,
             rdma: false,
             time_limit_secs: None,
             preemptible: true,

@@ -104,6 +104,7 @@ impl Base {
             node_labels: BTreeMap::default(),
             require_topology: None,
             prefer_topology: None,
+            nvlink: reeve_core::job::NvLink::Preferred,
             rdma: false,
             time_limit_secs: None,
             preemptible: true,

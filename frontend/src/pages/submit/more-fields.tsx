@@ -6,7 +6,7 @@ import { useText } from "../../lib/use-text";
 import type { FormValues } from "./spec";
 
 const SIGNALS = ["USR1", "USR2", "HUP", "INT", "TERM", "QUIT", "ALRM", "CONT"];
-const CHECKS = ["preemptible", "evict_others", "requeue", "rdma", "hold"] as const;
+const CHECKS = ["preemptible", "evict_others", "requeue", "nvlink_required", "rdma", "hold"] as const;
 const NUMBERS = [
   "min_replicas",
   "max_replicas",

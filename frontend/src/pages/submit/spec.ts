@@ -28,6 +28,7 @@ export type FormValues = {
   preemptible: boolean;
   evict_others: boolean;
   requeue: boolean;
+  nvlink_required: boolean;
   rdma: boolean;
   hold: boolean;
   command: string;
@@ -74,6 +75,7 @@ export function specOf(values: FormValues): JobSpec {
   if (!values.preemptible) spec.preemptible = false;
   if (!values.evict_others) spec.evict_others = false;
   if (!values.requeue) spec.requeue = false;
+  if (values.nvlink_required) spec.nvlink = "required";
   if (values.rdma) spec.rdma = true;
   if (values.hold) spec.hold = true;
   for (const name of ["env", "labels", "node_labels"] as const) {
@@ -95,6 +97,7 @@ export function valuesOf(job: Job | null): FormValues {
       preemptible: true,
       evict_others: true,
       requeue: true,
+      nvlink_required: false,
       rdma: false,
       hold: false,
       command: "",
@@ -129,6 +132,7 @@ export function valuesOf(job: Job | null): FormValues {
     preemptible: job.preemptible,
     evict_others: job.evict_others,
     requeue: job.requeue,
+    nvlink_required: job.nvlink === "required",
     rdma: job.rdma,
     hold: false,
     command: joinCommand(job.command),

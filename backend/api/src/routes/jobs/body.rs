@@ -48,6 +48,8 @@ pub(crate) struct SubmitJob {
     pub node_labels: BTreeMap<String, String>,
     pub require_topology: Option<String>,
     pub prefer_topology: Option<String>,
+    /// `preferred` (when left out) or `required`: all GPUs of a member in one NVLink domain of its node.
+    pub nvlink: Option<String>,
     #[serde(default)]
     pub rdma: bool,
     #[schema(value_type = Option<i64>)]
@@ -120,6 +122,7 @@ impl From<SubmitJob> for RawJob {
             node_labels: body.node_labels,
             require_topology: body.require_topology,
             prefer_topology: body.prefer_topology,
+            nvlink: body.nvlink,
             rdma: body.rdma,
             time_limit_secs: body.time_limit_secs,
             preemptible: body.preemptible,

@@ -50,6 +50,7 @@ fn pending(admitted: Admitted, user: UserId, now: DateTime<Utc>) -> Job {
         labels: spec.node_labels,
         require_topology: spec.require_topology,
         prefer_topology: spec.prefer_topology,
+        nvlink: spec.nvlink,
         rdma: spec.rdma,
         time_limit_secs: spec.time_limit_secs,
         preemptible: spec.preemptible,

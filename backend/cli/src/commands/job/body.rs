@@ -63,6 +63,7 @@ pub(super) fn said(options: &JobOptions) -> Body {
         ("gpu_model", &options.gpu_model),
         ("require_topology", &options.require_topology),
         ("prefer_topology", &options.prefer_topology),
+        ("nvlink", &options.nvlink),
         ("checkpoint", &options.checkpoint),
         ("checkpoint_signal", &options.checkpoint_signal),
         ("working_dir", &options.working_dir),

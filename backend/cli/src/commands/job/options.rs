@@ -63,6 +63,9 @@ pub(crate) struct JobOptions {
     /// The same where it costs nothing
     #[arg(long, value_name = "LEVEL")]
     pub(super) prefer_topology: Option<String>,
+    /// required: all GPUs of a replica in one NVLink domain
+    #[arg(long, value_name = "required|preferred")]
+    pub(super) nvlink: Option<String>,
     /// Only on nodes with RDMA
     #[arg(long)]
     pub(super) rdma: bool,

@@ -7,7 +7,7 @@ use super::super::read::{
 };
 use super::super::yaml::{FormatError, Key, Node};
 use super::cluster::text_map;
-use crate::job::{CheckpointMode, GpuAsk};
+use crate::job::{CheckpointMode, GpuAsk, NvLink};
 use crate::kind::Kind;
 use crate::priority::{Priority, PriorityClass};
 use crate::units::{Mib, MilliCpu, MilliGpu};
@@ -77,7 +77,7 @@ pub(super) fn jobs(node: &Node) -> Read<Vec<JobSpec>> {
 
 fn job(key: &Key, fields: &Fields<'_>) -> Read<JobSpec> {
     let (min_replicas, max_replicas, replicas) = replicas(fields)?;
-    nvlink_and_datasets(fields)?;
+    fields.read("datasets", names)?;
     let team = fields.read("team", owned)?;
     Ok(JobSpec {
         at: key.at,
@@ -98,6 +98,7 @@ fn job(key: &Key, fields: &Fields<'_>) -> Read<JobSpec> {
         labels: fields.or("labels", BTreeMap::new(), text_map)?,
         require_topology: fields.read("require_topology", owned)?,
         prefer_topology: fields.read("prefer_topology", owned)?,
+        nvlink: fields.or("nvlink", NvLink::Preferred, word)?,
         rdma: fields.or("rdma", false, boolean)?,
         time_limit_secs: fields.read("time_limit", duration_secs)?,
         preemptible: fields.or("preemptible", true, boolean)?,
@@ -181,15 +182,4 @@ fn gpus(fields: &Fields<'_>) -> Read<GpuAsk> {
             "gpus is a whole number, or below 1; use `devices` with `gpu_share` for shares of several",
         )),
     }
-}
-
-/// Accepted and checked; the planner does not act on them yet (see `unplanned`).
-fn nvlink_and_datasets(fields: &Fields<'_>) -> Read<()> {
-    if let Some(node) = fields.get("nvlink")
-        && !matches!(text(node)?, "required" | "preferred")
-    {
-        return Err(FormatError::new(node.at, "nvlink is `required` or `preferred`"));
-    }
-    fields.read("datasets", names)?;
-    Ok(())
 }

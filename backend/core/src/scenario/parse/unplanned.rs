@@ -18,7 +18,7 @@ fn walk(node: &Node, in_jobs: bool, found: &mut Vec<String>) {
                 let asks = !matches!(&value.value, Value::Text { text, .. } if text == "off");
                 let unplanned = match key.text.as_str() {
                     "consolidation" => asks,
-                    "nvlink" | "datasets" => in_jobs,
+                    "datasets" => in_jobs,
                     _ => false,
                 };
                 if unplanned {

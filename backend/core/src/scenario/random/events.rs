@@ -5,6 +5,7 @@
 
 use super::{Profile, Walk, jobs, setup};
 use crate::id::{JobId, TeamId};
+use crate::job::NvLink;
 use crate::node::NodeState;
 use crate::queue::{QueueOrder, QueueState};
 use crate::scenario::cluster::End;
@@ -68,6 +69,7 @@ fn description(walk: &Walk, job: &Job) -> String {
         (!job.requeue, "not requeued"),
         (job.held, "held"),
         (job.rdma, "rdma"),
+        (job.nvlink == NvLink::Required, "requires nvlink"),
         (!job.labels.is_empty(), "a label"),
         (!job.pools.is_empty(), "its own pools"),
         (job.gpu_model.is_some(), "a model"),

@@ -4,7 +4,7 @@
 
 use super::SplitMix;
 use crate::id::{JobId, UserId};
-use crate::job::{CheckpointMode, GpuAsk, Shape};
+use crate::job::{CheckpointMode, GpuAsk, Shape, NvLink};
 use crate::kind::Kind;
 use crate::priority::{Priority, PriorityClass};
 use crate::schedule::snapshot::{Job, Pool, Queue};
@@ -38,6 +38,7 @@ pub(super) fn plain(rng: &mut SplitMix, id: JobId, queue: &Queue, name: String) 
         labels: BTreeMap::new(),
         require_topology: None,
         prefer_topology: None,
+        nvlink: NvLink::Preferred,
         rdma: false,
         time_limit_secs: None,
         preemptible: true,
@@ -94,6 +95,9 @@ pub(super) fn make_wild(rng: &mut SplitMix, job: &mut Job, pools: &[Pool]) {
     }
     if rng.one_in(10) {
         job.time_limit_secs = Some(i64::from(1 + rng.below(6)) * 600);
+    }
+    if rng.one_in(8) {
+        job.nvlink = NvLink::Required;
     }
     job.rdma = rng.one_in(12);
     job.preemptible = !rng.one_in(10);

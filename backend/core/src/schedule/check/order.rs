@@ -75,7 +75,7 @@ fn asks_the_same(left: &Job, right: &Job) -> bool {
                 job.labels.clone(),
                 job.pools.clone(),
                 job.held,
-                job.rdma,
+                (job.rdma, job.nvlink),
                 job.time_limit_secs,
             ),
             (job.require_topology.clone(), job.prefer_topology.clone(), job.time_limit_secs),

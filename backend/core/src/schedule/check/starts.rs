@@ -4,6 +4,7 @@ use super::Violation;
 use super::index::Index;
 use super::state::fits_ask;
 use crate::id::{JobId, PoolId, QueueId, UserId};
+use crate::job::NvLink;
 use crate::node::NodeState;
 use crate::queue::QueueState;
 use crate::schedule::plan::{Plan, Start};
@@ -79,6 +80,9 @@ fn placements(index: &Index<'_>, job: &Job, members: &[Placement], found: &mut V
         if let Some(what) = unfit(job, node) {
             found.push(Violation::new("wrong_node", format!("job {} on node {}: {what}", job.id, node.id)));
         }
+        if job.nvlink == NvLink::Required && placement.gpus.len() > 1 && !is_linked(index, node, placement) {
+            found.push(Violation::new("not_linked", format!("job {} on node {}", job.id, node.id)));
+        }
         for slice in &placement.gpus {
             let (_, gpu) = index.gpus[&slice.gpu];
             if !gpu.healthy || job.gpu_model.as_ref().is_some_and(|model| *model != gpu.model) {
@@ -93,6 +97,12 @@ fn placements(index: &Index<'_>, job: &Job, members: &[Placement], found: &mut V
             found.push(Violation::new("topology_broken", format!("job {} is not in one {level}", job.id)));
         }
     }
+}
+
+/// One NVLink domain of the node has them all.
+fn is_linked(index: &Index<'_>, node: &Node, placement: &Placement) -> bool {
+    let wanted: BTreeSet<u32> = placement.gpus.iter().map(|slice| index.gpus[&slice.gpu].1.index).collect();
+    node.nvlink.iter().any(|domain| wanted.iter().all(|gpu| domain.contains(gpu)))
 }
 
 fn unfit(job: &Job, node: &Node) -> Option<&'static str> {

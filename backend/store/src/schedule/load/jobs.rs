@@ -46,6 +46,7 @@ struct JobRow {
     node_labels: serde_json::Value,
     require_topology: Option<String>,
     prefer_topology: Option<String>,
+    nvlink: String,
     rdma: bool,
     time_limit_secs: Option<i64>,
     preemptible: bool,
@@ -65,7 +66,7 @@ macro_rules! select_live_jobs {
             JobRow,
             r#"select id, name, team_id, queue_id, user_id, kind, priority_class, submitted_at, gpus, gpu_milli,
                     gpu_memory_mib, cpu_milli, memory_mib, min_replicas, max_replicas, pool_ids, gpu_model, node_labels,
-                    require_topology, prefer_topology, rdma, time_limit_secs, preemptible, evict_others, requeue,
+                    require_topology, prefer_topology, nvlink, rdma, time_limit_secs, preemptible, evict_others, requeue,
                     checkpoint, last_checkpoint_at, run_number, held,
                     exists (select from idle_notices n where n.job_id = jobs.id and n.closed_at is null
                             and n.state = 'reclaimable') as "idle!", reason_hash
@@ -124,6 +125,7 @@ fn job(row: JobRow) -> Result<Job, StoreError> {
         labels: text_map(row.node_labels)?,
         require_topology: row.require_topology,
         prefer_topology: row.prefer_topology,
+        nvlink: word(&row.nvlink)?,
         rdma: row.rdma,
         time_limit_secs: row.time_limit_secs,
         preemptible: row.preemptible,
