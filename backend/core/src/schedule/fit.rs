@@ -337,7 +337,8 @@ pub(super) fn capacity(problem: &Problem<'_>, view: &View, class: &Class, node: 
         GpuAsk::Whole { gpus } if class.linked => {
             let whole = whole_gpus(problem, view, class, node);
             let of_domain = |domain: &Vec<usize>| whole.iter().filter(|gpu| domain.contains(gpu)).count();
-            let fits = problem.nodes[node].nvlink.iter().map(|domain| of_domain(domain) / gpus.max(1) as usize);
+            let fits =
+                problem.nodes[node].nvlink.iter().map(|domain| of_domain(domain) / gpus.max(1) as usize);
             u32::try_from(fits.sum::<usize>()).unwrap_or(u32::MAX)
         }
         GpuAsk::Whole { gpus } => {
@@ -424,7 +425,8 @@ impl Cards {
                 let inside = |domain: &Vec<usize>| -> Vec<usize> {
                     all.clone().filter(|&at| domain.contains(&self.cards[at].0)).collect()
                 };
-                let among = self.best_domain(domains.iter().map(inside), devices as usize, milli.0, memory.0)?;
+                let among =
+                    self.best_domain(domains.iter().map(inside), devices as usize, milli.0, memory.0)?;
                 self.take_share(among.into_iter(), devices as usize, milli.0, memory.0)
             }
         }

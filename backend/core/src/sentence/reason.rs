@@ -73,10 +73,7 @@ fn detail(detail: &str) -> Option<(&'static str, &'static str)> {
         "unknown_topology_level" => {
             ("No node of the pool names the required topology level", "资源池中没有节点标注所要求的拓扑级别")
         }
-        "nvlink" => (
-            "No node has so many GPUs in one NVLink domain",
-            "没有节点的单个 NVLink 域有这么多 GPU",
-        ),
+        "nvlink" => ("No node has so many GPUs in one NVLink domain", "没有节点的单个 NVLink 域有这么多 GPU"),
         "team_cap" => ("The team would go over the most it may use", "会超过团队可用的上限"),
         "parent_cap" => ("A team above would go over the most it may use", "会超过上级团队可用的上限"),
         "lendable" => (

@@ -4,7 +4,7 @@
 
 use super::SplitMix;
 use crate::id::{JobId, UserId};
-use crate::job::{CheckpointMode, GpuAsk, Shape, NvLink};
+use crate::job::{CheckpointMode, GpuAsk, NvLink, Shape};
 use crate::kind::Kind;
 use crate::priority::{Priority, PriorityClass};
 use crate::schedule::snapshot::{Job, Pool, Queue};

@@ -128,7 +128,7 @@ fn add_node(walk: &mut Walk, pool: PoolId, job: &Job, name: &str) {
         gpus,
         labels: job.labels.clone(),
         topology,
-        nvlink: Vec::new(),
+        nvlink: vec![(0..devices).collect()],
         rdma: true,
         datasets: Vec::new(),
     });
