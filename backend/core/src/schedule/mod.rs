@@ -7,6 +7,7 @@ mod backfill;
 mod bounds;
 mod bracket;
 mod calendar;
+mod cards;
 pub mod check;
 mod cover;
 mod draft;
