@@ -6,6 +6,7 @@ use super::fit::{right_model, whole_gpus};
 use super::problem::{Class, Problem, Slice, Slices};
 use super::space::View;
 use crate::job::GpuAsk;
+use std::cmp::Reverse;
 
 /// The GPUs of one node while members are put on them.
 pub(super) struct Cards {
