@@ -85,6 +85,7 @@ text_enum! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "`text_enum!` gives no word a default")]
 impl Default for NvLink {
     fn default() -> Self {
         Self::Preferred
