@@ -3610,6 +3610,7 @@ export interface components {
             node_labels: {
                 [key: string]: string;
             };
+            nvlink: string;
             /** @description Where it runs. */
             pool?: string | null;
             /** @description Acceptable pools in the job's order; empty = any. */
@@ -5393,6 +5394,8 @@ export interface components {
             node_labels?: {
                 [key: string]: string;
             };
+            /** @description `preferred` (when left out) or `required`: all GPUs of a member in one NVLink domain of its node. */
+            nvlink?: string | null;
             /** @description Acceptable pools in order; any when left out. */
             pools?: string[];
             /** @description False: never evicted, so it lives only inside the guarantee. True when left out. */
