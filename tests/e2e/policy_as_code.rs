@@ -61,33 +61,7 @@ priority_budgets:
     assert_eq!(site.admin.get("/policy").await["document"]["reclaim"], "lower_priority");
     assert_eq!(cli.said(&["diff", "-f", &path]), "");
 
-    // The price book: entry by entry, however a price is written; what is not named goes, since the book is one thing.
-    let book = r#"
-prices:
-  currency: CNY
-  prices:
-    - {pool: p, share: guaranteed, valid_from: 2026-01-01, price_per_gpu_hour: 12.5}
-    - {pool: p, share: loan, priority_class: low, valid_from: 2026-01-01, price_per_gpu_hour: "4"}
-"#;
-    std::fs::write(&file, book).expect("written");
-    let differs = String::from_utf8(cli.run(&["diff", "-f", &path]).stdout).expect("UTF-8");
-    for line in [
-        "~ prices: currency \"\" → \"CNY\"",
-        "~ prices: prices.p guaranteed any 2026-01-01 null → \"12.50\"",
-        "~ prices: prices.p loan low 2026-01-01 null → \"4.00\"",
-    ] {
-        assert!(differs.lines().any(|found| found == line), "{line} is not in\n{differs}");
-    }
-    assert!(cli.said(&["apply", "-f", &path]).ends_with("1 changed\n"));
-    assert_eq!(site.admin.get("/prices").await["version"], 1);
-    assert_eq!(cli.said(&["diff", "-f", &path]), "");
-    let only = cli.said(&["export", "--only", "prices"]);
-    std::fs::write(&file, &only).expect("written");
-    assert_eq!(cli.said(&["apply", "-f", &path]), "nothing to change\n");
-    std::fs::write(&file, only.replace("12.50", "13")).expect("written");
-    let dearer = cli.said(&["apply", "-f", &path]);
-    let line = "~ prices: prices.p guaranteed any 2026-01-01 \"12.50\" → \"13.00\"\n1 changed\n";
-    assert_eq!(dearer, line);
+    prices(&site, &cli, &path).await;
 
     // What a section does not name goes only when it is asked for.
     std::fs::write(&file, "priority_budgets: {}\n").expect("written");
@@ -96,4 +70,34 @@ prices:
     std::fs::write(&file, "teams: {x: {nme: X}}\n").expect("written");
     let wrong = cli.run(&["diff", "-f", &path]);
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("teams.x.nme: no such field"));
+}
+
+/// The price book: entry by entry, however a price is written; what is not named goes, since the book is one thing.
+async fn prices(site: &Site, cli: &Cli, path: &str) {
+    let book = r#"
+prices:
+  currency: CNY
+  prices:
+    - {pool: p, share: guaranteed, valid_from: 2026-01-01, price_per_gpu_hour: 12.5}
+    - {pool: p, share: loan, priority_class: low, valid_from: 2026-01-01, price_per_gpu_hour: "4"}
+"#;
+    std::fs::write(path, book).expect("written");
+    let differs = String::from_utf8(cli.run(&["diff", "-f", path]).stdout).expect("UTF-8");
+    for line in [
+        "~ prices: currency \"\" → \"CNY\"",
+        "~ prices: prices.p guaranteed any 2026-01-01 null → \"12.50\"",
+        "~ prices: prices.p loan low 2026-01-01 null → \"4.00\"",
+    ] {
+        assert!(differs.lines().any(|found| found == line), "{line} is not in\n{differs}");
+    }
+    assert!(cli.said(&["apply", "-f", path]).ends_with("1 changed\n"));
+    assert_eq!(site.admin.get("/prices").await["version"], 1);
+    assert_eq!(cli.said(&["diff", "-f", path]), "");
+    let only = cli.said(&["export", "--only", "prices"]);
+    std::fs::write(path, &only).expect("written");
+    assert_eq!(cli.said(&["apply", "-f", path]), "nothing to change\n");
+    std::fs::write(path, only.replace("12.50", "13")).expect("written");
+    let dearer = cli.said(&["apply", "-f", path]);
+    let line = "~ prices: prices.p guaranteed any 2026-01-01 \"12.50\" → \"13.00\"\n1 changed\n";
+    assert_eq!(dearer, line);
 }
