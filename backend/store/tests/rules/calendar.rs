@@ -14,8 +14,8 @@ async fn snapshot(base: &Base, at: DateTime<Utc>) -> Snapshot {
     let mut session = TickSession::open(&base.store).await.expect("opens");
     let tick = session.begin(at).await.expect("begins").expect("alone");
     let snapshot = tick.loaded().snapshot.clone();
-    drop(tick);
-    // What is only dropped lets go of its lock when PostgreSQL has seen it go.
+    // What is only closed lets go of its lock when PostgreSQL has seen it go.
+    tick.abandon().await.expect("lets go");
     session.close().await;
     snapshot
 }

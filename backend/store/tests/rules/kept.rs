@@ -143,6 +143,9 @@ async fn everything_that_a_plan_reads_is_followed() {
         "update teams set state = 'deleted' where slug = 't0'",
         "update jobs set priority_class = 'normal', pool_ids = array(select id from pools), node_labels = '{\"a\": \"b\"}'",
         "delete from members where false; update jobs set time_limit_secs = 60 where gpus = 1",
+        "update jobs set nvlink = 'required' where state = 'queued'",
+        "update jobs set waits_for_jobs = true where state = 'queued'",
+        "update jobs set waits_for_jobs = false where state = 'queued'",
         "update nodes set state = 'removed' where name = 'n1'",
     ];
     for (at, change) in (1..).zip(changes) {
