@@ -63,7 +63,13 @@ function Bar({ bar, scale, unit, currency, id }: BarProps) {
   const over = bar.budget !== null && bar.forecast !== null && bar.forecast > bar.budget;
   return (
     <div className="quota-bar">
-      <svg className="quota-picture" width="100%" height={HEIGHT + 8} role="img" aria-label={words}>
+      <svg
+        className="quota-picture"
+        width="100%"
+        height={HEIGHT + 8}
+        role="img"
+        aria-label={words || t("cost.none")}
+      >
         <Patterns id={id} />
         {placed.map(({ part, start, width }) => (
           <rect

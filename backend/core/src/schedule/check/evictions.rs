@@ -376,21 +376,23 @@ impl<'a> Case<'a> {
         let mut asked = asked;
         asked.add_placements(self.index, evictor.team, &self.reclaim.nomination);
         let siblings: Vec<TeamId> = self.index.children(parent).collect();
-        let shares = |amount: &dyn Fn(TeamId) -> MilliGpu| -> Vec<Share> {
+        let shares = |most: bool, amount: &dyn Fn(TeamId) -> MilliGpu| -> Vec<Share> {
             let mut shares: Vec<Share> =
-                siblings.iter().map(|&team| self.share(team, amount(team))).collect();
+                siblings.iter().map(|&team| self.share(most, team, amount(team))).collect();
             shares.sort_by(|left, right| right.compare(left));
             shares
         };
-        // The plan's starts, and what it promises to others, may have come before the eviction or after it.
-        let improves = |others: &Use| {
-            let before = shares(&|team| self.staying.all(team, pool) + others.all(team, pool));
-            let after = shares(&|team| {
+        // The plan's starts, and what it promises to others, may have come before the eviction or after it; and where
+        // guarantees are scaled, they are the planner's to say between the two bounds.
+        let improves_by = |most: bool, others: &Use| {
+            let before = shares(most, &|team| self.staying.all(team, pool) + others.all(team, pool));
+            let after = shares(most, &|team| {
                 self.staying_after.all(team, pool) + others.all(team, pool) + asked.all(team, pool)
             });
             let mut order = before.iter().zip(&after).map(|(was, is)| is.compare(was));
             order.find(|order| order.is_ne()) == Some(std::cmp::Ordering::Less)
         };
+        let improves = |others: &Use| improves_by(false, others) || improves_by(true, others);
         let mut with_starts = self.promised.clone();
         with_starts.add_all(&self.starting);
         let mut committed = self.committed.clone();
@@ -401,9 +403,10 @@ impl<'a> Case<'a> {
         Err("the shares do not improve".into())
     }
 
-    fn share(&self, team: TeamId, used: MilliGpu) -> Share {
+    fn share(&self, most: bool, team: TeamId, used: MilliGpu) -> Share {
         let weight = self.index.quotas.get(&(team, self.reclaim.pool)).map_or(1, |quota| quota.weight);
-        Share { over: (used - self.guarantees.low(team)).or_zero().0, weight }
+        let guaranteed = if most { self.guarantees.high(team) } else { self.guarantees.low(team) };
+        Share { over: (used - guaranteed).or_zero().0, weight }
     }
 
     fn drains(&self, victim: &Job) -> Result<(), String> {
