@@ -24,7 +24,7 @@ trap finish EXIT
 start() {
     name=$1
     shift
-    "$reeve" demo --data "$scratch/$name" --port 0 --duration 900 "$@" >"$scratch/$name.log" 2>&1 &
+    "$reeve" demo --data "$scratch/$name" --port 0 --duration 2400 "$@" >"$scratch/$name.log" 2>&1 &
     demos+=($!)
 }
 
