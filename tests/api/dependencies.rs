@@ -30,6 +30,7 @@ async fn a_job_starts_when_all_that_it_waits_for_has_ended_as_wanted() {
     let second = app.submit("a-member", "team-a", json!({})).await;
     let both = after(&app, &[(&first, "ok"), (&second, "any")]).await;
     let repair = after(&app, &[(&second, "failed")]).await;
+    app.submit("a-member", "team-a", json!({"hold": true})).await;
     app.schedule().await;
     app.node.run_all().await;
     assert_eq!(state(&app, &both).await, "queued");
@@ -37,6 +38,24 @@ async fn a_job_starts_when_all_that_it_waits_for_has_ended_as_wanted() {
     assert_eq!(said["verdict"]["code"], "waiting_for_jobs");
     assert_eq!(said["verdict"]["numbers"]["jobs"], 2);
     assert_eq!(said["position"], Value::Null, "it stands in no line yet");
+    app.advance_secs(90);
+    let quotas = app.admin().get("/quotas?team=team-a").await.ok();
+    let waited = quotas["items"]
+        .as_array()
+        .expect("items")
+        .iter()
+        .map(|one| &one["use"]["seconds_waiting_below_guarantee"]);
+    assert!(
+        waited.clone().count() > 0 && waited.clone().all(|secs| *secs == 0),
+        "nobody is kept from its guarantee: {quotas}"
+    );
+    let queue = format!("/queues/{}/line", text(&both["queue"]["id"]));
+    let line = app.user("a-member").get(&queue).await.ok();
+    let last = line["items"].as_array().expect("items").last().expect("somebody").clone();
+    assert!(
+        [&both["id"], &repair["id"]].contains(&&last["job"]["id"]),
+        "who is in no line stands behind: {line}"
+    );
 
     end(&app, &first, 0).await;
     assert_eq!(state(&app, &both).await, "queued", "one of two");
@@ -124,6 +143,10 @@ async fn what_cannot_be_waited_for_is_refused_by_its_place() {
     ] {
         submit(on).await.refused_field(422, pointer, code);
     }
+    let imagined = json!({"changes": [{"submit": {"name": "x", "team": "team-a", "command": ["true"],
+        "depends_on": [{"job": first["id"], "condition": "any"}]}}]});
+    let reply = app.user("a-member").post("/what-if", imagined).await;
+    reply.refused_field(422, "/changes/0/submit/depends_on", "cannot_be_imagined");
     // In a batch, beside one that is right: nothing is kept.
     let before = app.count_rows("jobs").await;
     let jobs = json!({"jobs": [

@@ -29,7 +29,7 @@ impl Gate {
         let (code, standing, remedy) = match judge(&self.standings, path, class) {
             Judgement::Pass => return None,
             Judgement::NeedsApproval(standing) => {
-                ("budget_needs_approval", standing, "ask for an exception of the budget")
+                ("budget_needs_approval", standing, "ask whoever keeps the budget to raise it")
             }
             Judgement::Blocked(standing) => (
                 "budget_exhausted",

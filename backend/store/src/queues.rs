@@ -180,10 +180,10 @@ pub async fn line(
              select j.id, j.name, j.team_id, t.slug as team_slug, t.name as team_name, j.state,
                     (j.gpus * coalesce(j.gpu_milli, 1000) * j.min_replicas)::bigint as "gpu_milli_total!",
                     j.priority_class, j.submitted_at, j.reason_code,
-                    (j.reason ->> 'position')::bigint as planner_position,
+                    nullif((j.reason ->> 'position')::bigint, 0) as planner_position,
                     case j.state when 'queued' then 1 else 0 end as "stage!",
                     row_number() over (order by case j.state when 'queued' then 1 else 0 end,
-                      (j.reason ->> 'position')::bigint nulls last, j.submitted_at, j.id) as "place!"
+                      nullif((j.reason ->> 'position')::bigint, 0) nulls last, j.submitted_at, j.id) as "place!"
              from jobs j join teams t on t.id = j.team_id
              where j.queue_id = $1 and j.state in ('queued', 'starting', 'running', 'leaving')
            ) line

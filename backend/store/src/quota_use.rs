@@ -72,7 +72,7 @@ macro_rules! with_use {
                         sum(j.gpus * coalesce(j.gpu_milli, 1000) * j.min_replicas) as milli,
                         min(case when j.run_number = 0 then j.submitted_at else coalesce(
                               (select max(r.ended_at) from runs r where r.job_id = j.id), j.submitted_at) end)
-                          filter (where not j.held) as since
+                          filter (where not j.held and not j.waits_for_jobs) as since
                  from jobs j where j.state = 'queued' group by 1, 2, 3
                ),
                waiting as (

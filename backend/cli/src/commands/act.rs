@@ -1,8 +1,8 @@
 //! `reeve cancel`, `hold` and `release`: one act on each of the jobs named. The first refusal ends it, after saying
-//! which were done.
+//! which were done; a task of an array that has ended meanwhile is none.
 
 use super::job::array;
-use crate::client::{Call, Client};
+use crate::client::{Call, Client, ClientError};
 use crate::output::Output;
 use anyhow::Context;
 use clap::Args;
@@ -23,18 +23,21 @@ pub(crate) struct ActArgs {
 }
 
 pub(crate) async fn run(act: &str, args: ActArgs, client: &Client, output: Output) -> anyhow::Result<()> {
-    let mut jobs: Vec<Uuid> = args.jobs;
+    let mut jobs: Vec<(Uuid, bool)> = args.jobs.iter().map(|job| (*job, true)).collect();
     // Jobs that run are neither held nor released.
     let states: &[&str] = if act == "cancel" { &["queued", "starting", "running"] } else { &["queued"] };
     for array in &args.array {
         let tasks = array::of(client, &array.to_string(), Some(states)).await?;
-        jobs.extend(tasks.iter().filter_map(|task| task["id"].as_str()?.parse::<Uuid>().ok()));
+        jobs.extend(tasks.iter().filter_map(|task| Some((task["id"].as_str()?.parse().ok()?, false))));
     }
     let mut done = Vec::new();
-    for job in &jobs {
+    for (job, by_name) in &jobs {
         let mut body = Map::new();
         body.extend(args.reason.clone().map(|reason| ("reason".to_owned(), Value::String(reason))));
         let reply = client.send(Call::post(format!("/jobs/{job}/{act}"), Value::Object(body))).await;
+        if !by_name && matches!(&reply, Err(ClientError::Refused(problem)) if problem.status == 409) {
+            continue;
+        }
         done.push(reply.with_context(|| format!("job {job} ({} of {} done)", done.len(), jobs.len()))?);
     }
     output.items(&done, &[("JOB", "/id"), ("NAME", "/name"), ("STATE", "/state"), ("HELD", "/held")])

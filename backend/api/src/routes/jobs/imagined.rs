@@ -5,7 +5,7 @@ use super::body::SubmitJob;
 use super::keep::refused;
 use crate::app::AppState;
 use crate::extract::Caller;
-use crate::problem::Result;
+use crate::problem::{Code, Problem, Result};
 use chrono::{DateTime, Utc};
 use reeve_core::approval::Scope;
 use reeve_core::id::{JobId, QueueId, TeamId, UserId};
@@ -22,6 +22,15 @@ pub(crate) async fn job(
     now: DateTime<Utc>,
 ) -> Result<Job> {
     let raw = RawJob::from(body);
+    if !raw.depends_on.is_empty() {
+        let detail = "a job that waits for others stands in no line yet: leave depends_on out, and what is told is what would \
+            happen once they have ended";
+        return Err(Problem::new(Code::InvalidBody).error(
+            format!("{at}/depends_on"),
+            "cannot_be_imagined",
+            detail,
+        ));
+    }
     let facts = look_up(app, &[&raw]).await?;
     let admitted = admit(&facts, &caller.actor, vec![raw], |_| at.to_owned()).map_err(refused)?.remove(0);
     Ok(pending(admitted, caller.actor.id, now))
