@@ -19,6 +19,7 @@ use reeve_core::clock::SharedClock;
 use reeve_store::beat::LastTick;
 use reeve_store::feed::Feed;
 use reeve_store::{Actor, NewEvent, Store, WriteContext, WriteTx};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -59,9 +60,28 @@ impl Default for Settings {
     }
 }
 
-/// The server's state; cheap to clone.
+/// The server's state. Each layer and route that a request passes clones it: one count, not one a part.
 #[derive(Debug, Clone)]
-pub struct AppState {
+pub struct AppState(Arc<Parts>);
+
+impl Deref for AppState {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// Before the server serves; what was cloned before stays as it was.
+impl DerefMut for AppState {
+    fn deref_mut(&mut self) -> &mut Parts {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+/// What the server holds.
+#[derive(Debug, Clone)]
+pub struct Parts {
     pub store: Store,
     pub clock: SharedClock,
     pub settings: Arc<Settings>,
@@ -89,7 +109,7 @@ impl AppState {
     #[must_use]
     pub fn new(store: Store, clock: SharedClock, settings: Settings) -> Self {
         let rate_limit = RateLimit::new(settings.requests_per_second, settings.request_burst);
-        Self {
+        Self(Arc::new(Parts {
             store,
             clock,
             shutdown: CancellationToken::new(),
@@ -107,7 +127,7 @@ impl AppState {
             rate_limit: Arc::new(rate_limit),
             what_if: Arc::new(tokio::sync::Semaphore::new(1)),
             settings: Arc::new(settings),
-        }
+        }))
     }
 
     /// Asks [`may`]; a refused attempt leaves an event.

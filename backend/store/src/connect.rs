@@ -4,6 +4,7 @@
 //! a statement: only the caller knows whether it may run twice.
 
 use crate::error::StoreError;
+use crate::lanes::Lanes;
 use crate::signal::Signals;
 use crate::write_tx::{WriteContext, WriteTx};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -53,6 +54,7 @@ impl std::fmt::Debug for ConnectOptions {
 #[derive(Debug, Clone)]
 pub struct Store {
     pool: PgPool,
+    lanes: Arc<Lanes>,
     signals: Arc<Signals>,
 }
 
@@ -64,7 +66,7 @@ impl Store {
     /// [`StoreError::Unavailable`] when it could not be reached in time; [`StoreError::Internal`] for a bad URL.
     pub async fn connect(options: &ConnectOptions) -> Result<Self, StoreError> {
         let pool = pool_options(options).connect_lazy_with(connect_options(options)?);
-        let store = Self { pool, signals: Arc::new(Signals::new()) };
+        let store = Self { pool, lanes: Arc::default(), signals: Arc::new(Signals::new()) };
         let deadline = tokio::time::Instant::now() + options.startup_timeout;
         let mut pause = Duration::from_millis(50);
         loop {
@@ -111,11 +113,16 @@ impl Store {
 
     /// Closes every connection; for the end of a test or a server.
     pub async fn close(&self) {
+        self.lanes.clear();
         self.pool.close().await;
     }
 
     pub(crate) fn pool(&self) -> &PgPool {
         &self.pool
+    }
+
+    pub(crate) fn lanes(&self) -> &Lanes {
+        &self.lanes
     }
 }
 

@@ -22,6 +22,7 @@ pub mod idempotency;
 pub mod idle;
 pub mod jobs;
 pub mod join_tokens;
+mod lanes;
 mod ledger;
 pub mod loans;
 pub mod logs;

@@ -23,7 +23,7 @@ const DESIRED: &str = "reeve_desired";
 const MOST_NODES_NAMED: usize = 200;
 
 /// Between two NOTIFYs: what is posted meanwhile goes together, or each change would send one.
-const REST: Duration = Duration::from_millis(5);
+const REST: Duration = Duration::from_millis(20);
 
 /// Nodes whose desired state has a new generation; `None` = too many to name.
 #[derive(Debug, Clone, PartialEq, Eq)]

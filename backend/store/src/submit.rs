@@ -94,7 +94,7 @@ pub enum Patience {
 
 /// The statement, with what a lock that somebody else holds means.
 macro_rules! insert_rows {
-    ($locked:literal, $store:expr, $rows:expr) => {{
+    ($locked:literal, $connection:expr, $rows:expr) => {{
         let rows = $rows;
         sqlx::query_as!(
             Outcome,
@@ -204,8 +204,8 @@ macro_rules! insert_rows {
             &rows.created_ats,
             Json(&rows.events) as _
         )
-        .fetch_all($store.pool())
-        .await?
+        .fetch_all(&mut $connection)
+        .await
     }};
 }
 
@@ -252,10 +252,12 @@ async fn insert_all(
     patience: Patience,
 ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
     let events: Vec<Vec<NewEvent>> = submissions.iter().map(told).collect();
-    let outcomes = match patience {
-        Patience::Wait => insert_rows!("", store, Rows::of(submissions, &events)),
-        Patience::Pass => insert_rows!(" skip locked", store, Rows::of(submissions, &events)),
+    let mut connection = store.lanes().take(store.pool()).await?;
+    let kept = match patience {
+        Patience::Wait => insert_rows!("", connection, Rows::of(submissions, &events)),
+        Patience::Pass => insert_rows!(" skip locked", connection, Rows::of(submissions, &events)),
     };
+    let outcomes = store.lanes().settle(connection, kept)?;
     let mut results: Vec<_> = submissions.iter().map(|_| Err(StoreError::Conflict)).collect();
     for outcome in outcomes {
         if let Some(result) = usize::try_from(outcome.nth).ok().and_then(|nth| results.get_mut(nth)) {

@@ -19,7 +19,7 @@ struct Outcome {
 }
 
 macro_rules! insert_row {
-    ($locked:literal, $store:expr, $submission:expr, $job:expr, $event:expr) => {{
+    ($locked:literal, $connection:expr, $submission:expr, $job:expr, $event:expr) => {{
         let (submission, job, event) = ($submission, $job, $event);
         let queue = submission.seen.first();
         let (key, reply) = submission.reply.as_ref().map(|(key, reply)| (key, reply)).unzip();
@@ -122,8 +122,8 @@ macro_rules! insert_row {
             event.occurred_at,
             job.nvlink.as_str()
         )
-        .fetch_one($store.pool())
-        .await?
+        .fetch_one(&mut $connection)
+        .await
     }};
 }
 
@@ -145,10 +145,12 @@ pub(crate) async fn insert(
     patience: Patience,
 ) -> Result<Result<(), StoreError>, StoreError> {
     let event = EventRow::new(&submission.context, event, 0);
-    let outcome = match patience {
-        Patience::Wait => insert_row!("", store, submission, job, &event),
-        Patience::Pass => insert_row!(" skip locked", store, submission, job, &event),
+    let mut connection = store.lanes().take(store.pool()).await?;
+    let kept = match patience {
+        Patience::Wait => insert_row!("", connection, submission, job, &event),
+        Patience::Pass => insert_row!(" skip locked", connection, submission, job, &event),
     };
+    let outcome = store.lanes().settle(connection, kept)?;
     Ok(match outcome {
         Outcome { open: false, .. } => Err(StoreError::Conflict),
         Outcome { taken: false, .. } => Err(StoreError::Duplicate { constraint: DUPLICATE.to_owned() }),

@@ -12,6 +12,7 @@ pub mod idle;
 pub mod ledger;
 pub mod notify;
 pub mod reap;
+mod rest;
 pub mod run;
 pub mod schedule;
 pub mod seal;

@@ -2,6 +2,7 @@
 //! and a database that comes back finds them all at work.
 
 use crate::notify::{Outbound, deliver, fan_out};
+use crate::rest::Rest;
 use crate::schedule::{Scheduler, Ticked};
 use crate::{approvals, checkpoint, expire, export, idle, ledger, reap, seal};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -138,6 +139,7 @@ async fn schedule_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cance
     let mut woken = store.signals().schedule();
     let mut scheduler = Scheduler::new(store);
     let (mut back_off, mut beat, mut stale) = (BackOff::new(), Beat::new(beat::SCHEDULE), 0);
+    let (mut rest, mut waited) = (Rest::default(), Duration::MAX);
     while !cancel.is_cancelled() {
         // What changes from here on wakes the next step.
         woken.borrow_and_update();
@@ -153,7 +155,7 @@ async fn schedule_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cance
                 (back_off, stale) = (BackOff::new(), 0);
                 let took = began.elapsed();
                 beat.after_tick(store, now, Some(tick)).await;
-                wait(breather(took, applied.is_quiet()), cancel).await;
+                wait(rest.after(took, applied.is_quiet(), waited), cancel).await;
                 until(now, next_due, jittered(rhythm.schedule))
             }
             Err(error) => {
@@ -161,19 +163,14 @@ async fn schedule_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cance
                 continue;
             }
         };
+        let rested = Instant::now();
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             changed = woken.changed() => if changed.is_err() { return },
             () = cancel.cancelled() => {}
         }
+        waited = rested.elapsed();
     }
-}
-
-/// Wakes that come while a tick rests are one. A tick that decided something rests shortly, since more may be decided.
-/// One that decided nothing has looked at the whole line in vain: it rests for three times as long as that took, so that
-/// those who submit, whose wakes these are, keep most of the machine however long the line is.
-fn breather(took: Duration, quiet: bool) -> Duration {
-    if quiet { (took * 3).min(Duration::from_secs(2)) } else { took.min(Duration::from_millis(50)) }
 }
 
 /// Somebody was faster: at once again, the first time. A plan that stays stale meets a row that no tick will ever find

@@ -55,13 +55,17 @@ pub(super) async fn write(
         return Ok(Vec::new());
     }
     let changed = sqlx::query!(
+        // Joined by id before anything is asked of the state: whoever plans this while the table has no statistics believes
+        // that hardly a job is queued, and would compare each of them with each new reason.
         r#"with noted as (insert into planner_changes (subject, ids) values ('reasons', array[$6::uuid])),
-                old as (select id, reason_code from jobs where id = any($1))
-           update jobs j set reason_code = n.code, reason = n.reason, reason_hash = n.hash,
-                  reason_at = case when j.reason_code is distinct from n.code then $5 else j.reason_at end
-           from unnest($1::uuid[], $2::text[], $3::jsonb[], $4::bigint[]) as n(id, code, reason, hash)
-           join old on old.id = n.id
-           where j.id = n.id and j.state = 'queued'
+                old as materialized (
+                  select n.id, n.code, n.reason, n.hash, o.reason_code, o.state
+                  from unnest($1::uuid[], $2::text[], $3::jsonb[], $4::bigint[]) as n(id, code, reason, hash)
+                  join jobs o on o.id = n.id
+                )
+           update jobs j set reason_code = old.code, reason = old.reason, reason_hash = old.hash,
+                  reason_at = case when old.reason_code is distinct from old.code then $5 else j.reason_at end
+           from old where j.id = old.id and old.state = 'queued'
            returning j.id, j.team_id, j.reason_code as "code!", old.reason_code as "old_code?",
                      j.reason_hash as "hash!""#,
         &jobs,
