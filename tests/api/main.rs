@@ -6,6 +6,7 @@ mod approvals;
 mod approvals_in_force;
 mod audit;
 mod calendar;
+mod clocks;
 mod dependencies;
 mod gather;
 mod gpu_use;

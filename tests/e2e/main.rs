@@ -6,6 +6,7 @@ mod bad_commands_and_tokens;
 mod cli;
 mod demo_lends_and_takes_back;
 mod escalation_ends_and_the_process_runs_on;
+mod examples_resume;
 mod gpu_use_arrives;
 mod idle_is_stopped;
 mod policy_as_code;

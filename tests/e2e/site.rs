@@ -22,6 +22,11 @@ pub(crate) struct Site {
 impl Site {
     /// One node of eight GPUs, teams `a` and `b` with four guaranteed each.
     pub(crate) async fn start() -> Self {
+        Self::start_with([("a", 4), ("b", 4)]).await
+    }
+
+    /// The same with other guarantees.
+    pub(crate) async fn start_with(guarantees: [(&str, u32); 2]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         // As root, PostgreSQL runs under another user, which must be able to enter.
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).expect("permissions");
@@ -31,12 +36,12 @@ impl Site {
         server.ready().await;
         let admin = Api::sign_in(&server.url, "admin", ADMIN_PASSWORD).await;
         admin.post("/pools", json!({"slug": "p", "name": "Pool", "gpu_model": "A100-80G"})).await;
-        for team in ["a", "b"] {
+        for (team, guaranteed_gpus) in guarantees {
             admin.post("/teams", json!({"slug": team, "name": team.to_uppercase()})).await;
             admin
                 .post("/queues", json!({"slug": format!("{team}-main"), "name": "Main", "team": team}))
                 .await;
-            admin.create_quota(team, "p", json!({"guaranteed_gpus": 4})).await;
+            admin.create_quota(team, "p", json!({"guaranteed_gpus": guaranteed_gpus})).await;
         }
         let policy = admin.get("/policy").await;
         let mut document = policy["document"].clone();

@@ -66,16 +66,7 @@ impl Cluster {
 
     /// What `check_database` finds; empty = sound.
     pub(crate) fn violations(&self) -> String {
-        let output = Command::new(binary("reeve"))
-            .arg("check")
-            .env("REEVE_DATABASE_URL", self.postgres.url())
-            .output()
-            .expect("reeve check runs");
-        if output.status.success() {
-            String::new()
-        } else {
-            String::from_utf8_lossy(&output.stdout).into_owned()
-        }
+        violations(&self.postgres)
     }
 
     /// All jobs, by id.
@@ -105,6 +96,16 @@ impl Cluster {
             assert_eq!(job["state"], "succeeded", "{job}");
         }
     }
+}
+
+/// What `check_database` finds; empty = sound.
+pub(crate) fn violations(postgres: &PrivatePostgres) -> String {
+    let output = Command::new(binary("reeve"))
+        .arg("check")
+        .env("REEVE_DATABASE_URL", postgres.url())
+        .output()
+        .expect("reeve check runs");
+    if output.status.success() { String::new() } else { String::from_utf8_lossy(&output.stdout).into_owned() }
 }
 
 /// A job of `team` that takes `secs` simulated seconds.

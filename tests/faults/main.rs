@@ -3,6 +3,9 @@
 //! After each, nothing is lost, nothing ran twice, nothing is booked twice: `check_database` says so.
 
 mod cluster;
+mod cut_off;
 mod kill_amid_submissions;
 mod kill_everything;
+mod pair;
+mod server_away;
 mod two_servers;

@@ -167,6 +167,14 @@ impl Server {
     /// `kill -9`, then the same server again on the same port.
     pub fn crash_and_restart(&mut self) {
         self.process.kill9();
+        self.start_again();
+    }
+
+    /// The same server again on the same port, after it was killed.
+    ///
+    /// # Panics
+    /// When it can't be started.
+    pub fn start_again(&mut self) {
         let folder = self.process.log.parent().expect("a folder").to_path_buf();
         *self = Self::start_on(&self.database_url, &folder, self.port, self.config.take());
     }
@@ -302,6 +310,21 @@ impl Api {
     /// When the answer is no success.
     pub async fn get(&self, path: &str) -> Value {
         self.expect("GET", path, None).await
+    }
+
+    /// What a job's run has written so far, at most its last megabyte; empty before the run exists.
+    ///
+    /// # Panics
+    /// When the server does not answer, or refuses.
+    pub async fn log(&self, job: &str, run: u64) -> String {
+        let path = format!("/jobs/{job}/logs?run={run}&tail_bytes=1000000");
+        match self.try_send("GET", &path, None, None).await.expect("the server answers") {
+            (200, Value::String(log)) => log,
+            // A log that is JSON by chance.
+            (200, log) => log.to_string(),
+            (404, _) => String::new(),
+            (status, reply) => panic!("GET {path}: {status} {reply}"),
+        }
     }
 
     /// Posts on what was read: its version goes along.

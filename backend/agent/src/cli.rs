@@ -225,7 +225,13 @@ async fn run_node(args: RunArgs, leave: CancellationToken) -> anyhow::Result<()>
     };
     let (node_name, path) = (name.clone(), args.job_path);
     let runner: MakeRunner = Box::new(move |state, node_id| {
-        let base = environment::Base { path, home: home.display().to_string(), node_name, node_id };
+        let base = environment::Base {
+            path,
+            home: home.display().to_string(),
+            node_name,
+            node_id,
+            tools: state.tools(),
+        };
         Box::new(ProcessRunner {
             base,
             user,

@@ -4,7 +4,7 @@
 
 use reeve_wire::desired::DesiredMember;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::PathBuf;
 use uuid::Uuid;
 
 /// What the node adds to a job's environment.
@@ -15,15 +15,22 @@ pub(crate) struct Base {
     pub(crate) node_name: String,
     /// Marks every process of the node's jobs: strays are found by it.
     pub(crate) node_id: Uuid,
+    /// Where `reeve-ctl` lies.
+    pub(crate) tools: PathBuf,
+}
+
+/// Where a member and the agent talk.
+#[derive(Debug, Clone)]
+pub(crate) struct JobFiles {
+    pub(crate) checkpoint_dir: PathBuf,
+    /// The member writes it when its checkpoint is written.
+    pub(crate) checkpoint_file: PathBuf,
+    /// Appears when the member is told to leave.
+    pub(crate) eviction_file: PathBuf,
 }
 
 /// Reeve's variables win over the job's, the job's over the base.
-pub(crate) fn environment(
-    base: &Base,
-    member: &DesiredMember,
-    checkpoint_dir: &Path,
-    eviction_file: &Path,
-) -> BTreeMap<String, String> {
+pub(crate) fn environment(base: &Base, member: &DesiredMember, files: &JobFiles) -> BTreeMap<String, String> {
     let spec = &member.spec;
     let mut env = BTreeMap::from([
         ("PATH".to_owned(), base.path.clone()),
@@ -45,8 +52,9 @@ pub(crate) fn environment(
     set("REEVE_REPLICAS", spec.replicas.to_string());
     set("REEVE_NODE", base.node_name.clone());
     set("REEVE_NODE_ID", base.node_id.to_string());
-    set("REEVE_CHECKPOINT_DIR", checkpoint_dir.display().to_string());
-    set("REEVE_EVICTION_FILE", eviction_file.display().to_string());
+    set("REEVE_CHECKPOINT_DIR", files.checkpoint_dir.display().to_string());
+    set("REEVE_CHECKPOINT_FILE", files.checkpoint_file.display().to_string());
+    set("REEVE_EVICTION_FILE", files.eviction_file.display().to_string());
     if let Some(milli) = spec.gpu_milli {
         set("REEVE_GPU_MILLI", milli.to_string());
     }
@@ -58,6 +66,11 @@ pub(crate) fn environment(
     } else {
         env.remove("REEVE_RESUME");
     }
+    // Last, so that it hides no program of the job's.
+    let path = env.get("PATH").filter(|path| !path.is_empty());
+    let tools = base.tools.display();
+    let path = path.map_or_else(|| tools.to_string(), |path| format!("{path}:{tools}"));
+    env.insert("PATH".to_owned(), path);
     env
 }
 
@@ -105,14 +118,20 @@ mod tests {
             home: "/home/x".into(),
             node_name: "n1".into(),
             node_id: Uuid::from_u128(9),
+            tools: "/state/bin".into(),
         };
-        environment(&base, member, Path::new("/c"), Path::new("/e"))
+        let files = JobFiles {
+            checkpoint_dir: "/c".into(),
+            checkpoint_file: "/c/done".into(),
+            eviction_file: "/c/leave".into(),
+        };
+        environment(&base, member, &files)
     }
 
     #[test]
     fn the_job_may_set_path_but_not_what_is_reeve_s() {
         let env = of(&member());
-        assert_eq!(env["PATH"], "/opt/bin");
+        assert_eq!(env["PATH"], "/opt/bin:/state/bin", "and what it may call comes last");
         assert_eq!(env["REEVE_RUN"], "2");
         assert_eq!(env.get("REEVE_RESUME"), None);
         assert_eq!(env["CUDA_VISIBLE_DEVICES"], "2,5");

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// What a file must survive.
@@ -31,6 +31,14 @@ pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T, durability: Durab
         File::open(folder)?.sync_all()?;
     }
     Ok(())
+}
+
+/// Replaces `path` by a program that everybody may run.
+pub(crate) fn write_program(path: &Path, text: &str) -> io::Result<()> {
+    let beside = path.with_extension("tmp");
+    fs::write(&beside, text)?;
+    fs::set_permissions(&beside, fs::Permissions::from_mode(0o755))?;
+    fs::rename(&beside, path)
 }
 
 /// `None` when there is no such file.

@@ -6,27 +6,35 @@
 
 use crate::boot_time::{BootTime, boot_id};
 use crate::files::{self, Durability};
+use reeve_wire::heartbeat::LEASE_MARGIN_SECS;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
 
-/// The shims wait this much longer than the agent, which does it better when it is alive.
-pub(crate) const SHIM_MARGIN_SECS: u32 = 5;
+/// Most that the shims wait longer than the agent, which does it better when it is alive.
+const SHIM_MARGIN_SECS: u32 = 5;
 
-/// TERM to KILL when the lease is over: the server waits 30 seconds beyond the lease.
+/// Most from TERM to KILL when the lease is over.
 pub(crate) const KILL_AFTER_SECS: u32 = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Lease {
     boot_id: String,
     until: BootTime,
+    /// How long the server waits beyond its end before it gives the GPUs away: all must be gone by then.
+    #[serde(default = "default_margin")]
+    margin_secs: u32,
+}
+
+fn default_margin() -> u32 {
+    LEASE_MARGIN_SECS
 }
 
 impl Lease {
     /// A lease that the server granted in answer to what was sent at `sent`: counted from the sending, because
     /// the server may have counted from just after.
-    pub(crate) fn granted(sent: BootTime, secs: u32) -> Self {
-        Self { boot_id: boot_id(), until: sent.plus_secs(secs) }
+    pub(crate) fn granted(sent: BootTime, secs: u32, margin_secs: u32) -> Self {
+        Self { boot_id: boot_id(), until: sent.plus_secs(secs), margin_secs }
     }
 
     pub(crate) fn is_over(&self, now: BootTime) -> bool {
@@ -35,7 +43,13 @@ impl Lease {
 
     /// Whether a shim must act, because no agent did.
     pub(crate) fn is_long_over(&self, now: BootTime) -> bool {
-        now >= self.until.plus_secs(SHIM_MARGIN_SECS)
+        now >= self.until.plus_secs(SHIM_MARGIN_SECS.min(self.margin_secs / 6))
+    }
+
+    /// TERM to KILL when it is over. With what a shim waits before, half of the margin: the rest is for looking
+    /// only now and then, and for the kernel to clear away.
+    pub(crate) fn kill_after_secs(&self) -> u32 {
+        KILL_AFTER_SECS.min(self.margin_secs / 3)
     }
 
     pub(crate) fn save(&self, path: &Path) -> io::Result<()> {
@@ -55,21 +69,32 @@ mod tests {
 
     #[test]
     fn it_runs_from_the_sending_and_the_shims_wait_longer() {
-        let lease = Lease::granted(BootTime(1_000), 60);
+        let lease = Lease::granted(BootTime(1_000), 60, 30);
         assert!(!lease.is_over(BootTime(60_999)));
         assert!(lease.is_over(BootTime(61_000)));
         assert!(!lease.is_long_over(BootTime(65_999)));
         assert!(lease.is_long_over(BootTime(66_000)));
+        assert_eq!(lease.kill_after_secs(), 10);
+    }
+
+    #[test]
+    fn whatever_the_margin_the_shims_are_done_within() {
+        for margin_secs in 5..600 {
+            let lease = Lease::granted(BootTime(0), 1, margin_secs);
+            let acts = (0..).find(|secs| lease.is_long_over(BootTime(secs * 1_000))).unwrap();
+            let killed = acts + i64::from(lease.kill_after_secs());
+            assert!(killed + 1 < 1 + i64::from(margin_secs), "{margin_secs}: killed at {killed}");
+        }
     }
 
     #[test]
     fn another_boot_s_lease_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lease.json");
-        let lease = Lease { boot_id: "another".to_owned(), until: BootTime(i64::MAX) };
+        let lease = Lease { boot_id: "another".to_owned(), until: BootTime(i64::MAX), margin_secs: 30 };
         lease.save(&path).unwrap();
         assert_eq!(Lease::load(&path), None);
-        let ours = Lease::granted(BootTime::now(), 60);
+        let ours = Lease::granted(BootTime::now(), 60, 30);
         ours.save(&path).unwrap();
         assert_eq!(Lease::load(&path), Some(ours));
     }

@@ -3,7 +3,7 @@
 //! It refuses to touch a member: what it hears goes to the node's loop, what it says comes from there.
 
 use crate::boot_time::BootTime;
-use crate::server::{NodeServer, ServerError};
+use crate::server::{NodeServer, REQUEST_TIMEOUT, ServerError};
 use crate::state_dir::{Instances, StateDir};
 use reeve_core::clock::SharedClock;
 use reeve_core::id::RowId;
@@ -49,6 +49,25 @@ enum Parted {
     Over,
 }
 
+/// How the server wants to be told.
+#[derive(Debug, Clone, Copy)]
+struct Rhythm {
+    heartbeat: Duration,
+    /// The longest wait for the answer to a report.
+    patience: Duration,
+}
+
+impl Rhythm {
+    fn of(answer: &Registered) -> Self {
+        let heartbeat = match answer.heartbeat_secs {
+            0 => DEFAULT_HEARTBEAT_SECS,
+            secs => secs,
+        };
+        let patience = Duration::from_secs(answer.lease_secs.into()) / 4;
+        Self { heartbeat: Duration::from_secs(heartbeat.into()), patience: patience.max(LEAST_PATIENCE) }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) server: NodeServer,
@@ -68,6 +87,9 @@ pub(crate) struct Link {
 pub(crate) struct BackOff(Duration);
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// A server under load needs this long, whatever the lease.
+const LEAST_PATIENCE: Duration = Duration::from_secs(1);
+
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 impl BackOff {
@@ -94,18 +116,20 @@ impl Link {
         instances.pending = Some(instance_id);
         self.state.save_instances(&instances)?;
         let mut sequence = 0;
+        let mut rhythm = None;
         let mut pauses = BackOff::new();
         loop {
-            let Some((sent, answer)) = self.register(instance_id, &mut instances, sequence > 0).await else {
+            let registered = self.register(instance_id, &mut instances, &mut sequence, rhythm).await;
+            let Some((sent, answer)) = registered else {
                 return Ok(());
             };
-            let heartbeat_secs = answer.heartbeat_secs;
+            let rhythm = *rhythm.insert(Rhythm::of(&answer));
             if self.heard.send(Heard::Registered { sent, answer }).await.is_err() {
                 return Ok(());
             }
             let parted = tokio::select! {
                 parted = self.poll() => parted,
-                parted = self.report(instance_id, &mut sequence, heartbeat_secs) => parted,
+                parted = self.report(instance_id, &mut sequence, rhythm) => parted,
                 parted = self.inventory_changes() => parted,
                 () = self.start_over.notified() => Parted::Forgotten("the lease ran out".to_owned()),
             };
@@ -124,7 +148,8 @@ impl Link {
         &self,
         instance_id: Uuid,
         instances: &mut Instances,
-        registered_before: bool,
+        sequence: &mut i64,
+        before: Option<Rhythm>,
     ) -> Option<(BootTime, Registered)> {
         let mut pauses = BackOff::new();
         loop {
@@ -135,16 +160,23 @@ impl Link {
                 sent_at: self.clock.now(),
             };
             let sent = BootTime::now();
-            match self.server.register(&register).await {
+            let patience = before.map_or(REQUEST_TIMEOUT, |rhythm| rhythm.patience);
+            match self.server.register(&register, patience).await {
                 Ok(registered) => {
                     self.confirm(instance_id, instances, &registered);
                     return Some((sent, registered));
                 }
-                Err(ServerError::Conflict(why)) if registered_before => {
+                Err(ServerError::Conflict(why)) if before.is_some() => {
                     let _ = self.heard.send(Heard::Fenced(why)).await;
                     return None;
                 }
                 Err(error) => warn!(%error, "cannot register yet"),
+            }
+            if before.is_some() {
+                // The server may hear us though we don't hear it: then it takes what has ended here for running, and
+                // this node for well, as long as we only register.
+                let report = self.next_report(instance_id, sequence, self.saying.borrow().clone());
+                let _ = self.server.report(&report, patience).await;
             }
             if self.heard.is_closed() {
                 return None;
@@ -160,6 +192,12 @@ impl Link {
             warn!(%error, "cannot save the instance");
         }
         info!(node_id = %registered.node_id, server = registered.server_version, "registered");
+    }
+
+    fn next_report(&self, instance_id: Uuid, sequence: &mut i64, saying: Saying) -> Report {
+        *sequence += 1;
+        let Saying { members, generation } = saying;
+        Report { instance_id, sequence: *sequence, generation, sent_at: self.clock.now(), members }
     }
 
     async fn inventory_changes(&self) -> Parted {
@@ -201,16 +239,14 @@ impl Link {
         }
     }
 
-    async fn report(&self, instance_id: Uuid, sequence: &mut i64, heartbeat_secs: u32) -> Parted {
+    async fn report(&self, instance_id: Uuid, sequence: &mut i64, rhythm: Rhythm) -> Parted {
         let mut saying = self.saying.clone();
         let mut pauses = BackOff::new();
         loop {
-            let Saying { members, generation } = saying.borrow_and_update().clone();
-            *sequence += 1;
+            let said = saying.borrow_and_update().clone();
+            let report = self.next_report(instance_id, sequence, said);
             let sent = BootTime::now();
-            let report =
-                Report { instance_id, sequence: *sequence, generation, sent_at: self.clock.now(), members };
-            match self.server.report(&report).await {
+            match self.server.report(&report, rhythm.patience).await {
                 Ok(answer) => {
                     pauses.reset();
                     if self.heard.send(Heard::Reported { sent, answer }).await.is_err() {
@@ -224,8 +260,7 @@ impl Link {
                     continue;
                 }
             }
-            let heartbeat = if heartbeat_secs == 0 { DEFAULT_HEARTBEAT_SECS } else { heartbeat_secs };
-            let rest = Duration::from_secs(u64::from(heartbeat)).mul_f64(rand::random_range(0.8..1.0));
+            let rest = rhythm.heartbeat.mul_f64(rand::random_range(0.8..1.0));
             tokio::select! {
                 changed = saying.changed() => if changed.is_err() { return Parted::Over },
                 () = tokio::time::sleep(rest) => {}

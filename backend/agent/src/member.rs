@@ -23,12 +23,17 @@ const DEFAULT_KILL_AFTER_SECS: u32 = 10;
 /// KILL is repeated this often: what is stuck in a driver may come loose.
 const KILL_AGAIN: Duration = Duration::from_secs(5);
 
+/// Least between two reports of checkpoints that nobody asked for: each moves the job for the planner.
+const CHECKPOINT_REST: Duration = Duration::from_secs(5);
+
 /// What a step needs to know beside the member.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment {
     pub(crate) now: BootTime,
     pub(crate) server_time: ServerTime,
     pub(crate) lease_over: bool,
+    /// TERM to KILL when it is.
+    pub(crate) lease_kill_after_secs: u32,
 }
 
 impl Record {
@@ -127,7 +132,11 @@ impl Record {
             return false;
         }
         let mut changed = match runner.observe(&self.key, moment.now) {
-            Observed::Ended(exit) => return self.finish(exit, moment),
+            Observed::Ended(exit) => {
+                // What it said last may not have been heard yet.
+                self.hear_checkpoint(moment, runner);
+                return self.finish(exit, moment);
+            }
             Observed::Vanished => return self.vanish(moment),
             Observed::Starting => false,
             Observed::Running { pid, since } => {
@@ -138,24 +147,32 @@ impl Record {
                 first
             }
         };
-        changed |= self.hear_acknowledgement(moment, runner);
+        changed |= self.hear_checkpoint(moment, runner);
         changed |= self.check_limits(moment);
         changed |= self.go_on_leaving(moment, runner);
         changed |= self.go_on_stopping(moment, runner);
         changed
     }
 
-    fn hear_acknowledgement(&mut self, moment: &Moment, runner: &dyn Runner) -> bool {
+    /// True when a checkpoint must be reported: at once when it is an answer, else not more often than the server
+    /// needs to know.
+    fn hear_checkpoint(&mut self, moment: &Moment, runner: &dyn Runner) -> bool {
         let heard = runner.acknowledged(&self.key);
-        if heard.is_none() || heard == self.acknowledged {
+        if heard.is_some() && heard != self.acknowledged {
+            self.acknowledged = heard;
+            self.checkpointed_at = Some(self.told_at(moment, moment.now));
+            self.checkpoint_untold = true;
+            if let Some(leave) = &mut self.leave {
+                // One that was written before the job was told is a checkpoint, but not the answer.
+                leave.acknowledged |= leave.signalled;
+            }
+        }
+        let rested = self.checkpoint_told.is_none_or(|told| moment.now.since(told) >= CHECKPOINT_REST);
+        if !self.checkpoint_untold || !(rested || self.leave.is_some()) {
             return false;
         }
-        self.acknowledged = heard;
-        self.checkpointed_at = Some(self.told_at(moment, moment.now));
-        if let Some(leave) = &mut self.leave {
-            // One that was written before the job was asked is a checkpoint, but not the answer.
-            leave.acknowledged = leave.signalled || !leave.checkpoint;
-        }
+        self.checkpoint_untold = false;
+        self.checkpoint_told = Some(moment.now);
         true
     }
 
@@ -163,7 +180,7 @@ impl Record {
         if moment.lease_over && !self.lease_lost {
             warn!(job = %self.key.job_id, run = self.key.run_number, "the lease is over");
             self.lease_lost = true;
-            self.stop(KILL_AFTER_SECS, "the lease is over");
+            self.stop(moment.lease_kill_after_secs, "the lease is over");
             return true;
         }
         let Some(limit) = self.time_limit_secs.and_then(|secs| u64::try_from(secs).ok()) else {
@@ -248,6 +265,7 @@ impl Record {
             self.started_at.get_or_insert(moment.server_time.at(since));
         }
         let at = self.told_at(moment, exit.at);
+        self.checkpointed_at = self.checkpointed_at.map(|written| written.min(at));
         // Asked for a checkpoint and gone with success: that was the answer.
         let answered = self.leave.as_ref().is_some_and(|leave| {
             leave.checkpoint && leave.signalled && self.checkpoint == CheckpointMode::OnSignal

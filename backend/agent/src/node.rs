@@ -6,7 +6,7 @@
 use crate::boot_time::{BootTime, boot_id};
 use crate::files::{self, Durability};
 use crate::gpus::Held;
-use crate::lease::Lease;
+use crate::lease::{KILL_AFTER_SECS, Lease};
 use crate::link::{Heard, Saying};
 use crate::logs::LogBoard;
 use crate::member::Moment;
@@ -108,6 +108,7 @@ impl Node {
             self.save(&record);
             self.records.insert(key, record);
         }
+        self.remember_time(&boot);
         let adopted: Vec<&MemberKey> =
             self.records.iter().filter(|(_, record)| record.is_live()).map(|(key, _)| key).collect();
         if !adopted.is_empty() {
@@ -184,7 +185,7 @@ impl Node {
             Heard::Registered { sent, answer } => {
                 self.tell_time(answer.server_time);
                 self.parts.logs.limit(answer.log_limit_bytes);
-                self.renew(Lease::granted(sent, answer.lease_secs));
+                self.renew(Lease::granted(sent, answer.lease_secs, answer.lease_margin_secs));
                 // The server may have been restored from a backup: its generations may start lower.
                 self.desired = None;
             }
@@ -208,6 +209,16 @@ impl Node {
         }
     }
 
+    /// The server's clock as the last life knew it: the server may be away for a while yet.
+    fn remember_time(&mut self, boot: &str) {
+        let of_this_boot = self.records.values().filter(|record| record.boot_id == boot);
+        let known = of_this_boot.filter_map(|record| Some((record.started?, record.started_at?)));
+        if let Some((at, said)) = known.max() {
+            self.server_time = ServerTime::new(said, at);
+            self.parts.occupancy.set_time(self.server_time);
+        }
+    }
+
     fn tell_time(&mut self, said: DateTime<Utc>) {
         self.server_time = ServerTime::new(said, BootTime::now());
         self.parts.occupancy.set_time(self.server_time);
@@ -215,7 +226,7 @@ impl Node {
 
     fn settle(&mut self, sent: BootTime, answer: &Reported) {
         self.tell_time(answer.server_time);
-        self.renew(Lease::granted(sent, answer.lease_secs));
+        self.renew(Lease::granted(sent, answer.lease_secs, answer.lease_margin_secs));
         let mut settled = false;
         for key in &answer.settled {
             let Some(record) = self.records.get_mut(key).filter(|record| !record.is_live()) else { continue };
@@ -344,7 +355,12 @@ impl Node {
 
     fn moment(&self) -> Moment {
         let now = BootTime::now();
-        Moment { now, server_time: self.server_time, lease_over: self.lease_over() }
+        Moment {
+            now,
+            server_time: self.server_time,
+            lease_over: self.lease_over(),
+            lease_kill_after_secs: self.lease.as_ref().map_or(KILL_AFTER_SECS, Lease::kill_after_secs),
+        }
     }
 
     fn save_key(&self, key: &MemberKey) {

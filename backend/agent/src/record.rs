@@ -40,9 +40,14 @@ pub(crate) struct Record {
     pub(crate) timed_out: bool,
     #[serde(default)]
     pub(crate) lease_lost: bool,
-    /// The acknowledgement file's last change that was seen.
+    /// The last change of its checkpoint file that was seen.
     #[serde(default)]
     pub(crate) acknowledged: Option<i64>,
+    /// A checkpoint that no report has told of yet, and when the last one was told.
+    #[serde(default)]
+    pub(crate) checkpoint_untold: bool,
+    #[serde(default)]
+    pub(crate) checkpoint_told: Option<BootTime>,
     #[serde(default)]
     pub(crate) checkpointed_at: Option<DateTime<Utc>>,
     #[serde(default)]
@@ -98,6 +103,8 @@ impl Record {
             timed_out: false,
             lease_lost: false,
             acknowledged: None,
+            checkpoint_untold: false,
+            checkpoint_told: None,
             checkpointed_at: None,
             end: None,
             settled: false,

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
+pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 const POLL_TIMEOUT: Duration = Duration::from_secs(MAX_POLL_SECS as u64 + 15);
 
 #[derive(Debug, thiserror::Error)]
@@ -100,8 +100,13 @@ impl std::fmt::Debug for NodeServer {
 }
 
 impl NodeServer {
-    pub(crate) async fn register(&self, register: &Register) -> Result<Registered, ServerError> {
-        self.send(self.server.client.post(self.server.path("register")).json(register)).await
+    pub(crate) async fn register(
+        &self,
+        register: &Register,
+        patience: Duration,
+    ) -> Result<Registered, ServerError> {
+        let request = self.server.client.post(self.server.path("register")).json(register);
+        self.send(request.timeout(patience)).await
     }
 
     pub(crate) async fn desired(&self, generation: i64) -> Result<Desired, ServerError> {
@@ -114,8 +119,10 @@ impl NodeServer {
         self.send(request).await
     }
 
-    pub(crate) async fn report(&self, report: &Report) -> Result<Reported, ServerError> {
-        self.send(self.server.client.post(self.server.path("report")).json(report)).await
+    /// `patience`: a report that is lost without a word must leave time for another within the lease.
+    pub(crate) async fn report(&self, report: &Report, patience: Duration) -> Result<Reported, ServerError> {
+        let request = self.server.client.post(self.server.path("report")).json(report);
+        self.send(request.timeout(patience.min(REQUEST_TIMEOUT))).await
     }
 
     pub(crate) async fn samples(&self, samples: &Samples) -> Result<SamplesKept, ServerError> {

@@ -193,7 +193,12 @@ fn sweep_descendants(leader: Pid) {
 
 /// TERM, then KILL, when the lease is long over. A lease that cannot be read is one that nobody holds.
 fn hold_to_lease(lease: &Path, leader: Pid, ended: &AtomicBool, lease_lost: &AtomicBool) {
-    while Lease::load(lease).is_some_and(|lease| !lease.is_long_over(BootTime::now())) {
+    let mut kill_after_secs = KILL_AFTER_SECS;
+    while let Some(lease) = Lease::load(lease) {
+        kill_after_secs = lease.kill_after_secs();
+        if lease.is_long_over(BootTime::now()) {
+            break;
+        }
         std::thread::sleep(Duration::from_secs(1));
         if ended.load(Ordering::SeqCst) {
             return;
@@ -204,7 +209,7 @@ fn hold_to_lease(lease: &Path, leader: Pid, ended: &AtomicBool, lease_lost: &Ato
     }
     lease_lost.store(true, Ordering::SeqCst);
     let _ = killpg(leader, Signal::SIGTERM);
-    std::thread::sleep(Duration::from_secs(u64::from(KILL_AFTER_SECS)));
+    std::thread::sleep(Duration::from_secs(kill_after_secs.into()));
     if !ended.load(Ordering::SeqCst) {
         let _ = killpg(leader, Signal::SIGKILL);
     }

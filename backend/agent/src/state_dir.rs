@@ -8,6 +8,7 @@
 //! members/<job>.<run>.<member>/ record.json, log, launch.json, started.json, exit.json
 //! checkpoints/<job>/            kept over runs; never removed by the agent
 //! work/<job>/                   working directory of jobs that name none
+//! bin/reeve-ctl                 on every job's PATH
 //! ```
 //!
 //! It refuses a second agent on the same directory.
@@ -20,6 +21,9 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
+
+/// What a job calls to talk to the agent.
+const REEVE_CTL: &str = include_str!("reeve-ctl.sh");
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StateDirError {
@@ -66,6 +70,7 @@ impl StateDir {
         let root = root.canonicalize().map_err(failed)?;
         files::make_folder(&root.join("members"), 0o700).map_err(failed)?;
         files::make_folder(&root.join("work"), 0o711).map_err(failed)?;
+        files::make_folder(&root.join("bin"), 0o755).map_err(failed)?;
         let checkpoint_root = checkpoint_root.map_or_else(|| root.join("checkpoints"), Path::to_path_buf);
         files::make_folder(&checkpoint_root, 0o711).map_err(failed)?;
         let checkpoint_root = checkpoint_root.canonicalize().map_err(failed)?;
@@ -78,7 +83,10 @@ impl StateDir {
             .open(root.join("lock"))
             .map_err(failed)?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { root, checkpoint_root, _lock: lock }),
+            Ok(()) => {
+                files::write_program(&root.join("bin/reeve-ctl"), REEVE_CTL).map_err(failed)?;
+                Ok(Self { root, checkpoint_root, _lock: lock })
+            }
             Err(TryLockError::WouldBlock) => Err(StateDirError::InUse(root)),
             Err(TryLockError::Error(source)) => Err(failed(source)),
         }
@@ -110,6 +118,10 @@ impl StateDir {
 
     pub(crate) fn work(&self) -> PathBuf {
         self.root.join("work")
+    }
+
+    pub(crate) fn tools(&self) -> PathBuf {
+        self.root.join("bin")
     }
 
     pub(crate) fn checkpoints(&self) -> PathBuf {

@@ -12,6 +12,7 @@ use crate::oidc::Issuers;
 use crate::problem::{Code, Problem, Result};
 use crate::routes::jobs::gather::Gather;
 use crate::routes::metrics::show::GaugeCache;
+use chrono::TimeDelta;
 use metrics_exporter_prometheus::PrometheusHandle;
 use reeve_core::access::{Action, Resource, Verdict, may};
 use reeve_core::address::{Network, Reachable};
@@ -19,6 +20,7 @@ use reeve_core::clock::SharedClock;
 use reeve_store::beat::LastTick;
 use reeve_store::feed::Feed;
 use reeve_store::{Actor, NewEvent, Store, WriteContext, WriteTx};
+use reeve_wire::heartbeat::{DEFAULT_HEARTBEAT_SECS, DEFAULT_LEASE_SECS, LEASE_MARGIN_SECS};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,6 +45,33 @@ pub struct Settings {
     pub mail: bool,
     /// Longest that a scheduler may be silent before `/readyz` says 503 and the overview says so; zero = not asked.
     pub scheduler_silence: Duration,
+    pub leases: Leases,
+}
+
+/// The rhythm of agents, as the server tells it to them.
+#[derive(Debug, Clone, Copy)]
+pub struct Leases {
+    /// Without the server for this long, an agent stops its jobs.
+    pub lease_secs: u32,
+    /// Beyond the lease, before a node is declared lost.
+    pub margin_secs: u32,
+    pub heartbeat_secs: u32,
+}
+
+impl Leases {
+    pub(crate) fn length(self) -> TimeDelta {
+        TimeDelta::seconds(self.lease_secs.into())
+    }
+}
+
+impl Default for Leases {
+    fn default() -> Self {
+        Self {
+            lease_secs: DEFAULT_LEASE_SECS,
+            margin_secs: LEASE_MARGIN_SECS,
+            heartbeat_secs: DEFAULT_HEARTBEAT_SECS,
+        }
+    }
 }
 
 impl Default for Settings {
@@ -56,6 +85,7 @@ impl Default for Settings {
             reachable: Reachable::default(),
             mail: false,
             scheduler_silence: Duration::ZERO,
+            leases: Leases::default(),
         }
     }
 }

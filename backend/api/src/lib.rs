@@ -22,6 +22,6 @@ mod router;
 mod routes;
 mod serve;
 
-pub use app::{AppState, Settings};
+pub use app::{AppState, Leases, Settings};
 pub use router::router;
 pub use serve::{ServeError, serve};

@@ -12,3 +12,8 @@ pub const LEASE_MARGIN_SECS: u32 = 30;
 
 /// Most seconds a desired-state poll may wait.
 pub const MAX_POLL_SECS: u32 = 30;
+
+/// What a server means that does not say its margin.
+pub(crate) fn default_margin() -> u32 {
+    LEASE_MARGIN_SECS
+}

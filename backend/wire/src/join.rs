@@ -81,6 +81,9 @@ pub struct Registered {
     pub server_time: DateTime<Utc>,
     /// The agent stops its jobs by itself when it could not reach the server for this long.
     pub lease_secs: u32,
+    /// How long the server waits beyond the lease before it gives the GPUs away: by then everything must be gone.
+    #[serde(default = "crate::heartbeat::default_margin")]
+    pub lease_margin_secs: u32,
     /// How often it reports at least.
     pub heartbeat_secs: u32,
     /// Most bytes of log kept for one member of a run; the oldest beyond it may be dropped.

@@ -15,6 +15,7 @@ pub struct Report {
     pub sequence: i64,
     /// The newest desired generation the agent has acted on.
     pub generation: i64,
+    /// By the agent's own clock: the only moment here that is. All others are by the server's, as its answers told it.
     pub sent_at: DateTime<Utc>,
     pub members: Vec<MemberReport>,
 }
@@ -75,6 +76,9 @@ pub struct Reported {
     pub server_time: DateTime<Utc>,
     /// The lease now runs until this moment of the server's clock.
     pub lease_secs: u32,
+    /// As in the answer to the registration.
+    #[serde(default = "crate::heartbeat::default_margin")]
+    pub lease_margin_secs: u32,
     /// Members whose end is recorded: the agent may forget them.
     pub settled: Vec<MemberKey>,
     /// The node's desired generation: fetch it when it is newer.

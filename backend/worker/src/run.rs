@@ -19,6 +19,9 @@ const SEAL_REST: (Duration, Duration) = (Duration::from_millis(15), Duration::fr
 /// Between two looks for events to tell.
 const FAN_OUT_REST: Duration = Duration::from_millis(100);
 
+/// Beyond any lease.
+const FOREVER: TimeDelta = TimeDelta::days(36_500);
+
 /// How often the loops look by themselves.
 #[derive(Debug, Clone, Copy)]
 pub struct Rhythm {
@@ -223,16 +226,22 @@ async fn seal_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &
 }
 
 async fn reap_loop(store: &Store, clock: &SharedClock, rhythm: Rhythm, cancel: &CancellationToken) {
-    let (mut back_off, mut beat) = (BackOff::new(), Beat::new("reap"));
+    let (mut back_off, mut beat, mut hearing) = (BackOff::new(), Beat::new("reap"), reap::Hearing::default());
     while !cancel.is_cancelled() {
         let now = clock.now();
-        match reap::step(store, now, rhythm.lease_margin).await {
+        let margin = rhythm.lease_margin;
+        // Until then it only makes sure that the database can be asked.
+        let beyond = if hearing.long_enough(now, margin) { margin } else { FOREVER };
+        match reap::step(store, now, beyond).await {
             Ok(_) => {
                 back_off.reset();
                 beat.after_step(store, now).await;
                 wait(rhythm.reap, cancel).await;
             }
-            Err(error) => back_off.pause("reap", &error, cancel).await,
+            Err(error) => {
+                hearing.interrupt();
+                back_off.pause("reap", &error, cancel).await;
+            }
         }
     }
 }

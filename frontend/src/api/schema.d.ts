@@ -4830,6 +4830,11 @@ export interface components {
             heartbeat_secs: number;
             /**
              * Format: int32
+             * @description How long the server waits beyond the lease before it gives the GPUs away: by then everything must be gone.
+             */
+            lease_margin_secs?: number;
+            /**
+             * Format: int32
              * @description The agent stops its jobs by itself when it could not reach the server for this long.
              */
             lease_secs: number;
@@ -4865,7 +4870,10 @@ export interface components {
             /** Format: uuid */
             instance_id: string;
             members: components["schemas"]["MemberReport"][];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description By the agent's own clock: the only moment here that is. All others are by the server's, as its answers told it.
+             */
             sent_at: string;
             /**
              * Format: int64
@@ -4880,6 +4888,11 @@ export interface components {
              * @description The node's desired generation: fetch it when it is newer.
              */
             generation: number;
+            /**
+             * Format: int32
+             * @description As in the answer to the registration.
+             */
+            lease_margin_secs?: number;
             /**
              * Format: int32
              * @description The lease now runs until this moment of the server's clock.

@@ -4,7 +4,7 @@
 
 use super::traits::{Notice, Observed, Runner, log_path, member_folder};
 use crate::boot_time::BootTime;
-use crate::environment::{Base, environment};
+use crate::environment::{Base, JobFiles, environment};
 use crate::files::{self, Durability};
 use crate::processes;
 use crate::shim::{EXIT, Exit, LAUNCH, Launch, STARTED, Started};
@@ -50,8 +50,10 @@ impl ProcessRunner {
         self.checkpoint_dir(key).join(format!(".eviction.{}.{}", key.run_number, key.member))
     }
 
-    fn acknowledgement(&self, key: &MemberKey) -> PathBuf {
-        self.checkpoint_dir(key).join(".acknowledged")
+    fn job_files(&self, key: &MemberKey) -> JobFiles {
+        let checkpoint_dir = self.checkpoint_dir(key);
+        let checkpoint_file = checkpoint_dir.join(format!(".checkpoint.{}.{}", key.run_number, key.member));
+        JobFiles { checkpoint_dir, checkpoint_file, eviction_file: self.eviction_file(key) }
     }
 
     fn make_job_folder(&self, path: &Path) -> io::Result<()> {
@@ -78,7 +80,7 @@ impl ProcessRunner {
         };
         let launch = Launch {
             command: member.spec.command.clone(),
-            env: environment(&self.base, member, &self.checkpoint_dir(&key), &self.eviction_file(&key)),
+            env: environment(&self.base, member, &self.job_files(&key)),
             cwd,
             user: self.user.as_ref().map(|user| (user.uid, user.gid)),
             lease: self.lease.clone(),
@@ -131,6 +133,12 @@ fn locked_launch(path: &Path, launch: &Launch) -> io::Result<File> {
     Ok(file)
 }
 
+/// When a file was last written, in nanoseconds.
+fn changed_at(path: &Path) -> Option<i64> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some(metadata.mtime().saturating_mul(1_000_000_000).saturating_add(metadata.mtime_nsec()))
+}
+
 impl Runner for ProcessRunner {
     fn start(&mut self, member: &DesiredMember, _now: BootTime) -> Result<(), String> {
         self.launch(member).map_err(|error| format!("the agent cannot start it: {error}"))
@@ -180,8 +188,10 @@ impl Runner for ProcessRunner {
     }
 
     fn acknowledged(&self, key: &MemberKey) -> Option<i64> {
-        let metadata = std::fs::metadata(self.acknowledgement(key)).ok()?;
-        Some(metadata.mtime().saturating_mul(1_000_000_000).saturating_add(metadata.mtime_nsec()))
+        let files = self.job_files(key);
+        // The second speaks for all members of the job at once.
+        let all = files.checkpoint_dir.join(".acknowledged");
+        [files.checkpoint_file, all].iter().filter_map(|path| changed_at(path)).max()
     }
 
     fn sweep(&mut self, live: &dyn Fn(&MemberKey) -> bool) {

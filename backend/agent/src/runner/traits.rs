@@ -50,7 +50,7 @@ pub(crate) trait Runner: Send {
     /// Tells the member by its eviction file.
     fn notify(&mut self, key: &MemberKey, notice: &Notice<'_>);
 
-    /// When the job last said that its checkpoint is written: any number that grows.
+    /// When the member last said that its checkpoint is written: any number that grows.
     fn acknowledged(&self, key: &MemberKey) -> Option<i64>;
 
     /// Ends what is left of jobs that nobody looks after; `live` are those that are looked after.

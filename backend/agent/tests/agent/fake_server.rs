@@ -185,6 +185,7 @@ async fn register(
         server_version: "test".into(),
         server_time: now(),
         lease_secs: heard.lease_secs,
+        lease_margin_secs: 30,
         heartbeat_secs: 1,
         log_limit_bytes: 64 * 1024 * 1024,
     };
@@ -243,8 +244,13 @@ async fn report(
     if !settled.is_empty() {
         heard.generation += 1;
     }
-    let reported =
-        Reported { server_time: now(), lease_secs: heard.lease_secs, settled, generation: heard.generation };
+    let reported = Reported {
+        server_time: now(),
+        lease_secs: heard.lease_secs,
+        lease_margin_secs: 30,
+        settled,
+        generation: heard.generation,
+    };
     Ok(Json(reported).into_response())
 }
 

@@ -25,6 +25,7 @@ fn a_job_gets_its_environment_and_nothing_of_the_agent_s() {
             "PATH",
             "REEVE_ATTEMPT",
             "REEVE_CHECKPOINT_DIR",
+            "REEVE_CHECKPOINT_FILE",
             "REEVE_EVICTION_FILE",
             "REEVE_JOB_ID",
             "REEVE_JOB_NAME",

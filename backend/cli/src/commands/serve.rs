@@ -5,6 +5,7 @@
 
 use crate::config::Settings;
 use anyhow::Context;
+use chrono::TimeDelta;
 use clap::Args;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use reeve_api::bootstrap::create_first_admin;
@@ -120,7 +121,8 @@ pub(crate) async fn run_server(
     state.metrics = recorder();
     let address = listener.local_addr()?;
     eprintln!("reeve {} listens on http://{address}", env!("CARGO_PKG_VERSION"));
-    let rhythm = Rhythm::default();
+    let lease_margin = TimeDelta::seconds(settings.agents.lease_margin_secs.into());
+    let rhythm = Rhythm { lease_margin, ..Rhythm::default() };
     let loops = tokio::spawn(reeve_worker::run_all(store, clock, rhythm, outbound, tools, cancel.clone()));
     let serving = serve(state, listener, cancel.clone());
     tokio::pin!(serving);

@@ -113,6 +113,9 @@ mod tests {
             ("[database]\nurl = \"mysql://x\"\n", "database.url"),
             ("[serverr]\n", "serverr"),
             ("[notify]\nallowed_networks = [\"10.0.0.0\"]\n", "notify.allowed_networks"),
+            ("[agents]\nlease_secs = 2\n", "agents.lease_secs"),
+            ("[agents]\nlease_margin_secs = 5\n", "agents.lease_margin_secs"),
+            ("[agents]\nlease_secs = 12\nheartbeat_secs = 5\n", "agents.heartbeat_secs"),
             ("[server]\ntrusted_proxies = [\"all\"]\n", "server.trusted_proxies"),
         ];
         for (text, named) in cases {

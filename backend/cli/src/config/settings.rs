@@ -1,6 +1,7 @@
 //! The settings, a struct a section. It refuses unknown keys: a misspelt one would silently do nothing.
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
+use reeve_api::Leases;
 use reeve_core::address::{Network, Reachable};
 use reeve_worker::notify::{Mail, Outbound};
 use serde::Deserialize;
@@ -21,6 +22,44 @@ pub(crate) struct Settings {
     pub(crate) notify: NotifySettings,
     pub(crate) mail: MailSettings,
     pub(crate) audit: AuditSettings,
+    pub(crate) agents: AgentSettings,
+}
+
+/// `[agents]`
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct AgentSettings {
+    /// An agent that cannot reach the server for this long stops its jobs.
+    pub(crate) lease_secs: u32,
+    /// Beyond the lease, before the GPUs are given to others: the agent needs it to TERM and KILL.
+    pub(crate) lease_margin_secs: u32,
+    /// Between two reports when nothing changes.
+    pub(crate) heartbeat_secs: u32,
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        let Leases { lease_secs, margin_secs, heartbeat_secs } = Leases::default();
+        Self { lease_secs, lease_margin_secs: margin_secs, heartbeat_secs }
+    }
+}
+
+impl AgentSettings {
+    fn leases(&self) -> anyhow::Result<Leases> {
+        let (lease_secs, margin_secs) = (self.lease_secs, self.lease_margin_secs);
+        ensure!((3..=86_400).contains(&lease_secs), "agents.lease_secs: {lease_secs} is not in 3..=86400");
+        ensure!(
+            (6..=3_600).contains(&margin_secs),
+            "agents.lease_margin_secs: {margin_secs} is not in 6..=3600: a job that ignores TERM needs time to be killed"
+        );
+        let most = lease_secs / 3;
+        ensure!(
+            (1..=most).contains(&self.heartbeat_secs),
+            "agents.heartbeat_secs: {} is not in 1..={most}: a lease must outlive a lost report",
+            self.heartbeat_secs
+        );
+        Ok(Leases { lease_secs, margin_secs, heartbeat_secs: self.heartbeat_secs })
+    }
 }
 
 /// `[audit]`
@@ -168,7 +207,8 @@ impl Settings {
     /// Naming the key.
     pub(crate) fn api(&self) -> anyhow::Result<reeve_api::Settings> {
         let mail = self.mail.from.is_some() && self.mail.smtp_url.is_some();
-        Ok(reeve_api::Settings { reachable: self.reachable()?, mail, ..self.server.api()? })
+        let (reachable, leases) = (self.reachable()?, self.agents.leases()?);
+        Ok(reeve_api::Settings { reachable, mail, leases, ..self.server.api()? })
     }
 
     fn reachable(&self) -> anyhow::Result<Reachable> {
@@ -203,6 +243,10 @@ impl Settings {
                 "requests_per_second": self.server.requests_per_second, "request_burst": self.server.request_burst,
                 "trusted_proxies": self.server.trusted_proxies,
                 "admin_password": hidden(self.server.admin_password.is_some()),
+            },
+            "agents": {
+                "lease_secs": self.agents.lease_secs, "lease_margin_secs": self.agents.lease_margin_secs,
+                "heartbeat_secs": self.agents.heartbeat_secs,
             },
             "notify": {"allowed_networks": self.notify.allowed_networks},
             "mail": {"from": self.mail.from, "smtp_url": hidden(self.mail.smtp_url.is_some())},

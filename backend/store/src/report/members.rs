@@ -154,10 +154,12 @@ fn gone(key: Key, known: &Known, kind: EndKind, now: DateTime<Utc>) -> Moved {
 /// after that is no step back worth telling.
 fn forward(key: Key, known: &Known, member: &MemberReport, now: DateTime<Utc>) -> Option<Moved> {
     let state = member.state.max(known.state);
-    let checkpointed_at = member.checkpointed_at.max(known.checkpointed_at);
+    let earliest = known.placed_at.min(now);
+    let told = member.checkpointed_at.map(|at| at.clamp(earliest, now));
+    let checkpointed_at = told.max(known.checkpointed_at);
     let end = member.end.as_ref();
     let ended = state == MemberState::Ended;
-    let ended_at = ended.then(|| end.map_or(now, |end| end.at.clamp(known.placed_at.min(now), now)));
+    let ended_at = ended.then(|| end.map_or(now, |end| end.at.clamp(earliest, now)));
     let started_at = known.started_at.or_else(|| started(known, member, ended_at.unwrap_or(now)));
     let news =
         state != known.state || checkpointed_at != known.checkpointed_at || started_at != known.started_at;

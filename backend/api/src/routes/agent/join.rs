@@ -7,11 +7,9 @@ use crate::extract::Json;
 use crate::problem::{Code, Fields, Problem, Result};
 use axum::extract::State;
 use axum::http::StatusCode;
-use chrono::TimeDelta;
 use reeve_core::inventory::{Inventory, faults};
 use reeve_store::nodes::enrol::{self, TokenRefusal};
 use reeve_store::{Actor, NewEvent, StoreError, WriteContext};
-use reeve_wire::heartbeat::DEFAULT_LEASE_SECS;
 use reeve_wire::join::{Inventory as WireInventory, Join, Joined};
 use reeve_wire::{CREDENTIAL_PREFIX, JOIN_TOKEN_PREFIX, PROTOCOL_VERSION};
 use uuid::Uuid;
@@ -37,7 +35,7 @@ pub(crate) async fn join(
     };
     let credential = secret::mint(CREDENTIAL_PREFIX);
     let credential_hash = secret::hash(CREDENTIAL_PREFIX, &credential).unwrap_or_default();
-    let lease = TimeDelta::seconds(DEFAULT_LEASE_SECS.into());
+    let lease = app.settings.leases.length();
     let node =
         enrol::join(&mut tx, &pool, &inventory, &credential_hash, lease).await.map_err(
             |error| match error {

@@ -7,9 +7,7 @@ use crate::extract::Json;
 use crate::problem::{Code, Problem, Result};
 use axum::extract::State;
 use axum::http::header::RETRY_AFTER;
-use chrono::TimeDelta;
 use reeve_store::nodes::enrol::{self, Registration};
-use reeve_wire::heartbeat::{DEFAULT_HEARTBEAT_SECS, DEFAULT_LEASE_SECS};
 use reeve_wire::join::{Register, Registered};
 
 /// Most bytes of log kept for one member of a run.
@@ -26,13 +24,13 @@ pub(crate) async fn register(
 ) -> Result<axum::Json<Registered>> {
     let inventory = checked(body.inventory)?;
     let context = node.context(&app);
-    let now = context.now;
+    let (now, leases) = (context.now, app.settings.leases);
     let registration = Registration {
         node: node.id,
         instance: body.instance_id,
         previous_instance: body.previous_instance_id,
         inventory: &inventory,
-        lease: TimeDelta::seconds(DEFAULT_LEASE_SECS.into()),
+        lease: leases.length(),
         clock_skew_ms: (body.sent_at - now).num_milliseconds(),
     };
     let mut tx = app.store.begin(context).await?;
@@ -51,8 +49,9 @@ pub(crate) async fn register(
         node_id: node.id.0,
         server_version: env!("CARGO_PKG_VERSION").to_owned(),
         server_time: now,
-        lease_secs: DEFAULT_LEASE_SECS,
-        heartbeat_secs: DEFAULT_HEARTBEAT_SECS,
+        lease_secs: leases.lease_secs,
+        lease_margin_secs: leases.margin_secs,
+        heartbeat_secs: leases.heartbeat_secs,
         log_limit_bytes: LOG_LIMIT_BYTES,
     }))
 }

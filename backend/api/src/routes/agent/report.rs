@@ -5,10 +5,8 @@ use crate::app::AppState;
 use crate::extract::Json;
 use crate::problem::{Code, Problem, Result};
 use axum::extract::State;
-use chrono::{DateTime, TimeDelta, Utc};
 use reeve_store::StoreError;
 use reeve_store::report::receive::{MemberEnd, MemberReport, NodeReport, receive};
-use reeve_wire::heartbeat::DEFAULT_LEASE_SECS;
 use reeve_wire::report::{MemberKey, MemberReport as WireMember, Report, Reported};
 
 /// Most members in one report.
@@ -28,29 +26,28 @@ pub(crate) async fn report(
         return Err(Problem::new(Code::InvalidBody).error("/members", "too_many", detail));
     }
     let context = node.context(&app);
-    let now = context.now;
-    // The agent's clock is not ours: its moments are moved by the difference it shows now.
-    let skew = body.sent_at - now;
+    let (now, leases) = (context.now, app.settings.leases);
     let report = NodeReport {
         node: node.id,
         instance: body.instance_id,
         sequence: body.sequence,
         generation: body.generation,
-        lease: TimeDelta::seconds(DEFAULT_LEASE_SECS.into()),
-        clock_skew_ms: skew.num_milliseconds(),
-        members: body.members.into_iter().map(|member| from_wire(member, skew)).collect::<Result<_>>()?,
+        lease: leases.length(),
+        clock_skew_ms: (body.sent_at - now).num_milliseconds(),
+        members: body.members.into_iter().map(from_wire).collect::<Result<_>>()?,
     };
     let received = receive(&app.store, context, &report).await.map_err(refused)?;
     Ok(axum::Json(Reported {
         server_time: now,
-        lease_secs: DEFAULT_LEASE_SECS,
+        lease_secs: leases.lease_secs,
+        lease_margin_secs: leases.margin_secs,
         settled: received.settled.into_iter().filter_map(key).collect(),
         generation: received.generation,
     }))
 }
 
-fn from_wire(member: WireMember, skew: TimeDelta) -> Result<MemberReport> {
-    let ours = |at: DateTime<Utc>| at.checked_sub_signed(skew).unwrap_or(at);
+/// Its moments are by our clock already, as the agent reckons it: they are not moved by the skew of its own.
+fn from_wire(member: WireMember) -> Result<MemberReport> {
     let small = |value: u32| {
         i32::try_from(value).map_err(|_| {
             Problem::new(Code::InvalidBody).error("/members", "out_of_range", "at most 2147483647")
@@ -62,11 +59,11 @@ fn from_wire(member: WireMember, skew: TimeDelta) -> Result<MemberReport> {
         member: small(member.member)?,
         state: member.state,
         pid: member.pid,
-        started_at: member.started_at.map(ours),
-        checkpointed_at: member.checkpointed_at.map(ours),
+        started_at: member.started_at,
+        checkpointed_at: member.checkpointed_at,
         log_bytes: member.log_bytes,
         end: member.end.map(|end| MemberEnd {
-            at: ours(end.at),
+            at: end.at,
             exit_code: end.exit_code,
             signal: end.signal,
             start_error: end.start_error,
