@@ -93,6 +93,7 @@ fn cluster(nodes: u128, guarantees: &[u32]) -> Snapshot {
         jobs: vec![],
         nominations: vec![],
         rebalance_evictions_last_hour: vec![],
+        consolidation_moves_last_hour: vec![],
         reservations: Vec::new(),
         maintenance_windows: Vec::new(),
     }

@@ -61,6 +61,7 @@ pub(super) async fn load_all(
             jobs: jobs.jobs,
             nominations: load_nominations(connection).await?,
             rebalance_evictions_last_hour: Vec::new(),
+            consolidation_moves_last_hour: Vec::new(),
             reservations: Vec::new(),
             maintenance_windows: Vec::new(),
         },
