@@ -149,7 +149,7 @@ impl Search<'_, '_, '_> {
         for _ in 0..class.members {
             let hold = match self.free_for_one(nodes) {
                 Ok(Some(hold)) => Ok(Some(hold)),
-                Ok(None) => self.room_for_one(nodes, &mut set, &placed),
+                Ok(None) => self.room_for_one(nodes, &mut set),
                 Err(spent) => Err(spent),
             };
             match hold {
@@ -177,12 +177,7 @@ impl Search<'_, '_, '_> {
     }
 
     /// Takes the cheapest set that lets one more member onto one node and has homes together with those chosen before.
-    fn room_for_one(
-        &mut self,
-        nodes: &[usize],
-        set: &mut Vec<usize>,
-        placed: &[Hold],
-    ) -> Result<Option<Hold>, OutOfBudget> {
+    fn room_for_one(&mut self, nodes: &[usize], set: &mut Vec<usize>) -> Result<Option<Hold>, OutOfBudget> {
         let problem = self.state.problem;
         let class = &problem.classes[problem.jobs[self.asks.job].class];
         let mut sets: Vec<(SetCost, usize, Vec<usize>)> = Vec::new();
@@ -203,11 +198,12 @@ impl Search<'_, '_, '_> {
             let all: Vec<usize> = set.iter().chain(&jobs).copied().collect();
             let housed = self.homes(&all);
             self.state.space.give(problem, &hold, Count::Later);
-            if housed?.is_some() && placed.len() < class.members as usize {
+            if matches!(housed, Ok(Some(_))) {
                 set.extend(jobs);
                 return Ok(Some(hold));
             }
             self.restore(&jobs);
+            housed?;
         }
         Ok(None)
     }
