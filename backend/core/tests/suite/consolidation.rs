@@ -81,12 +81,10 @@ fn spoilt_moves_are_noticed() {
             home.evictor = Some(id(state, "y"));
             plan.reclaims.push(home);
         }),
-        ("needless_victim", |_, plan| {
-            // The asker stands where nobody was.
-            let free = plan.reclaims[1].nomination[0].clone();
-            let own = &mut plan.reclaims[0].nomination[0];
-            own.node = free.node;
-            own.gpus.truncate(2);
+        ("needless_victim", |state, plan| {
+            // The asker takes only what was free beside it.
+            let held = job(state, "x").members[0].gpus.clone();
+            plan.reclaims[0].nomination[0].gpus.retain(|slice| held.iter().all(|own| own.gpu != slice.gpu));
         }),
         ("protected_victim", |state, _| job(state, "x").preemptible = false),
         ("protected_victim", |state, _| job(state, "x").never_evict = true),
