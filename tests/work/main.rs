@@ -2,5 +2,6 @@
 
 mod agents;
 mod app;
+mod consolidation;
 mod jobs;
 mod sharing;

@@ -13,6 +13,8 @@ text_enum! {
         BorrowPreemption = "borrow_preemption",
         /// Surplus is shared out more evenly.
         Rebalance = "rebalance",
+        /// The job moves: it runs again where space is promised to it, and another starts in its place.
+        Consolidation = "consolidation",
         Idle = "idle",
         Drain = "drain",
         QuotaLowered = "quota_lowered",

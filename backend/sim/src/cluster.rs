@@ -116,6 +116,7 @@ pub fn generate(size: Size, case: Case, seed: u64) -> Snapshot {
         jobs,
         nominations: Vec::new(),
         rebalance_evictions_last_hour: Vec::new(),
+        consolidation_moves_last_hour: Vec::new(),
         reservations: Vec::new(),
         maintenance_windows: Vec::new(),
     }

@@ -156,6 +156,7 @@ fn empty(policy: Policy) -> Snapshot {
         jobs: Vec::new(),
         nominations: Vec::new(),
         rebalance_evictions_last_hour: Vec::new(),
+        consolidation_moves_last_hour: Vec::new(),
         reservations: Vec::new(),
         maintenance_windows: Vec::new(),
     }

@@ -122,6 +122,19 @@ pub async fn awaited_by(store: &Store, evictor: JobId) -> Result<Vec<Eviction>, 
     .await?)
 }
 
+/// Names of these nodes, also of those that were removed.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn node_names(store: &Store, nodes: &[Uuid]) -> Result<BTreeMap<Uuid, String>, StoreError> {
+    if nodes.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let rows =
+        sqlx::query!("select id, name from nodes where id = any($1)", nodes).fetch_all(store.pool()).await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.name)).collect())
+}
+
 /// Names for what records point to.
 #[derive(Debug, Clone, Default)]
 pub struct Names {

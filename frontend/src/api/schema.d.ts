@@ -3127,7 +3127,7 @@ export interface components {
             team_id?: string | null;
         };
         /** @enum {string} */
-        EvictionCause: "reclaim" | "preemption" | "borrow_preemption" | "rebalance" | "idle" | "drain" | "quota_lowered" | "operator";
+        EvictionCause: "reclaim" | "preemption" | "borrow_preemption" | "rebalance" | "consolidation" | "idle" | "drain" | "quota_lowered" | "operator";
         /** @enum {string} */
         EvictionOutcome: "leaving" | "requeued" | "cancelled" | "ended_itself" | "shrunk" | "node_lost";
         EvictionView: {
@@ -3685,7 +3685,7 @@ export interface components {
         /** @enum {string} */
         Kind: "training" | "inference" | "experiment" | "evaluation" | "batch";
         /** @enum {string} */
-        LeaveCause: "reclaim" | "preemption" | "borrow_preemption" | "rebalance" | "idle" | "drain" | "quota_lowered" | "operator" | "cancelled" | "member_failed" | "node_lost";
+        LeaveCause: "reclaim" | "preemption" | "borrow_preemption" | "rebalance" | "consolidation" | "idle" | "drain" | "quota_lowered" | "operator" | "cancelled" | "member_failed" | "node_lost";
         /** @description Why it leaves, and until when it may take. */
         LeaveView: {
             cause: components["schemas"]["LeaveCause"];
@@ -5198,6 +5198,8 @@ export interface components {
                 leave_by: string;
                 /** Format: int64 */
                 lost_gpu_secs: number;
+                /** @description Where, member by member, if it only moves. */
+                moves_to: components["schemas"]["NodeRef"][];
                 rule: string;
                 /** @description It runs again once all has settled. */
                 runs_again: boolean;
@@ -5881,6 +5883,8 @@ export interface components {
             evictor_team?: components["schemas"]["TeamRef"] | null;
             /** Format: int64 */
             lost_gpu_secs: number;
+            /** @description Where the job runs again, member by member; empty unless it only moves. */
+            moves_to: components["schemas"]["NodeRef"][];
             /** @description The rule of the product's rule book. */
             rule: string;
             runner_up?: components["schemas"]["RunnerUpView"] | null;

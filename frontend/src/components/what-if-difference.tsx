@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { WhatIf, WhatIfJob } from "../api/views";
+import { nodeNames } from "../lib/node-names";
 import { useText } from "../lib/use-text";
 import { JobLink } from "./links";
 
@@ -32,7 +33,9 @@ export function WhatIfDifference({ answer }: { answer: WhatIf }) {
             <div className="quiet">
               {sentence(one.sentence)}{" "}
               {one.lost_gpu_secs > 0 && t("whatif.lost", { lost: duration(one.lost_gpu_secs) })}{" "}
-              {t(one.runs_again ? "whatif.runs_again" : "whatif.waits_again")}
+              {one.moves_to.length > 0
+                ? t("whatif.moves_to", { nodes: nodeNames(one.moves_to) })
+                : t(one.runs_again ? "whatif.runs_again" : "whatif.waits_again")}
             </div>
           </li>
         ))}

@@ -33,6 +33,7 @@ const FORM_KEYS = [
   "preempt_within_team",
   "borrow_preemption_max_priority",
   "rebalance",
+  "consolidation",
   "surplus_order",
   "placement",
   "backfill",

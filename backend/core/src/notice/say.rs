@@ -132,6 +132,7 @@ fn evicted(facts: &Facts<'_>, name: &str, team: &str) -> (String, String) {
         "drain" => ("its node is drained", "节点正在排空"),
         "quota_lowered" => ("the quota was lowered", "配额已下调"),
         "rebalance" => ("surplus is shared out more evenly", "富余容量重新均分"),
+        "consolidation" => ("it moves to another place to make room", "迁往其他位置以腾出空间"),
         _ => ("an operator decided so", "管理员操作"),
     };
     (

@@ -59,6 +59,7 @@ pub struct Policy {
     /// Highest priority that a borrower may preempt across teams; `None` = off.
     pub borrow_preemption_max_priority: Option<i32>,
     pub rebalance: Rebalance,
+    pub consolidation: Consolidation,
     pub surplus_order: SurplusOrder,
     pub placement: Placement,
     pub backfill: Backfill,
@@ -81,6 +82,17 @@ pub struct Policy {
 pub enum Rebalance {
     Off,
     On { max_evictions_per_hour: Option<u32> },
+}
+
+/// Moving jobs that may be evicted, so that one starts that has the quota but no place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "mode")]
+pub enum Consolidation {
+    Off,
+    /// `None` = no cap.
+    On {
+        max_moves_per_hour: Option<u32>,
+    },
 }
 
 /// Planned starts for the first jobs that wait for space, and what may pass them.
@@ -160,6 +172,7 @@ impl Default for Policy {
             preempt_within_team: PreemptWithinTeam::Lower,
             borrow_preemption_max_priority: Some(PriorityClass::Low.value().0),
             rebalance: Rebalance::Off,
+            consolidation: Consolidation::Off,
             surplus_order: SurplusOrder::Bands,
             placement: Placement::BestFit,
             backfill: Backfill::default(),

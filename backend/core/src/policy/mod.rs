@@ -14,7 +14,9 @@ pub use approvals::{
     ApprovalPolicy, ApprovalRule, Approver, BreakGlass, Condition, PlatformApprover, StepRule, TeamApprover,
     Verdict,
 };
-pub use document::{Backfill, Placement, Policy, PreemptWithinTeam, Rebalance, ReclaimMode, SurplusOrder};
+pub use document::{
+    Backfill, Consolidation, Placement, Policy, PreemptWithinTeam, Rebalance, ReclaimMode, SurplusOrder,
+};
 pub use idle_rules::{EffectiveIdle, IdleOverrides};
 pub use kind_rules::KindRules;
 pub use layers::{EffectiveRules, KindOverrides, Origin, Place, RuleOverrides, Ruled};

@@ -104,10 +104,15 @@ impl Cluster {
             *recent.entry(note.job).or_default() += 1;
         }
         let since = self.snapshot.now - TimeDelta::hours(1);
-        let rebalances = self.latest_evictions(since).filter(|note| note.cause == EvictionCause::Rebalance);
-        let mut rebalances: Vec<DateTime<Utc>> = rebalances.map(|note| note.at).collect();
-        rebalances.reverse();
+        let of = |cause: EvictionCause| {
+            let latest = self.latest_evictions(since).filter(move |note| note.cause == cause);
+            let mut times: Vec<DateTime<Utc>> = latest.map(|note| note.at).collect();
+            times.reverse();
+            times
+        };
+        let (rebalances, moves) = (of(EvictionCause::Rebalance), of(EvictionCause::Consolidation));
         self.snapshot.rebalance_evictions_last_hour = rebalances;
+        self.snapshot.consolidation_moves_last_hour = moves;
         for job in &mut self.snapshot.jobs {
             job.evictions_in_last_day = recent.get(&job.id).copied().unwrap_or(0);
         }

@@ -8,7 +8,7 @@ use super::format::{Action, Pick, Step};
 use crate::id::JobId;
 use crate::reason::{Explanation, Obstacle};
 use crate::schedule::plan::{Eviction, Plan, Reclaim, Start, TeamShare};
-use crate::schedule::snapshot::Snapshot;
+use crate::schedule::snapshot::{Placement, Snapshot};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 
@@ -74,13 +74,17 @@ pub(super) fn waiting(plan: &Plan, cluster: &Cluster) -> Vec<String> {
 }
 
 fn started(start: &Start, snapshot: &Snapshot) -> String {
-    let mut nodes: Vec<String> = Vec::new();
-    for member in &start.members {
-        let name = snapshot.nodes.iter().find(|node| node.id == member.node).map_or("?", |node| &node.name);
-        nodes.push(format!("{name}×{}", member.gpus.len()));
-    }
     let verb = if start.grow { "grow " } else { "start" };
-    format!("{verb} {} on {}", job(start.job, snapshot), nodes.join(" "))
+    format!("{verb} {} on {}", job(start.job, snapshot), places(&start.members, snapshot))
+}
+
+/// `n1×8 n2×8`.
+fn places(members: &[Placement], snapshot: &Snapshot) -> String {
+    let place = |member: &Placement| {
+        let name = snapshot.nodes.iter().find(|node| node.id == member.node).map_or("?", |node| &node.name);
+        format!("{name}×{}", member.gpus.len())
+    };
+    members.iter().map(place).collect::<Vec<_>>().join(" ")
 }
 
 fn reclaimed(reclaim: &Reclaim, snapshot: &Snapshot) -> Vec<String> {
@@ -95,8 +99,12 @@ fn evicted(eviction: &Eviction, reclaim: &Reclaim, snapshot: &Snapshot) -> Strin
     let runner_up = record.runner_up.as_ref().map_or_else(String::new, |other| {
         format!("; rather than {} by {}", job(other.job, snapshot), other.decided_by)
     });
+    let home = match record.moves_to.as_slice() {
+        [] => String::new(),
+        members => format!("; runs again on {}", places(members, snapshot)),
+    };
     format!(
-        "evict {}{members} for {asker}: {}, rule {}, tier {}, {} GPU-s lost, 1 of {}{runner_up}; shares {} → {}",
+        "evict {}{members} for {asker}: {}, rule {}, tier {}, {} GPU-s lost, 1 of {}{runner_up}{home}; shares {} → {}",
         job(eviction.job, snapshot),
         eviction.cause,
         record.rule,

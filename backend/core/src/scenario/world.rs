@@ -82,6 +82,7 @@ impl World {
             jobs: Vec::new(),
             nominations: Vec::new(),
             rebalance_evictions_last_hour: Vec::new(),
+            consolidation_moves_last_hour: Vec::new(),
             reservations: Vec::new(),
             maintenance_windows: Vec::new(),
         };

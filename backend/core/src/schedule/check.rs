@@ -12,6 +12,7 @@ mod answers;
 mod calendar;
 mod evictions;
 mod index;
+mod moves;
 mod needless;
 mod order;
 mod planned;

@@ -3,9 +3,10 @@
 //! This module takes no decision.
 
 use super::plan::{DroppedNomination, Eviction, EvictionRecord, Reclaim, RunnerUp, Start, TeamShare};
-use super::problem::Problem;
+use super::problem::{Hold, Problem};
 use super::rights::Evictor;
 use super::score::{UnitKey, lost_gpu_secs, tier};
+use super::snapshot::Placement;
 use super::state::State;
 use super::unit::{Chosen, Found, Unit};
 use crate::eviction::EvictionCause;
@@ -53,11 +54,17 @@ const fn rule(cause: EvictionCause, overshoot: i64) -> &'static str {
         EvictionCause::Preemption => "4.2 higher class of the same team",
         EvictionCause::BorrowPreemption => "4.3 priority across teams, loans only",
         EvictionCause::Rebalance => "2.8 surplus is shared out more evenly",
+        EvictionCause::Consolidation => "5.10 moves to make room",
         EvictionCause::Idle => "6.2 idle",
         EvictionCause::Drain => "5.1 its node is drained",
         EvictionCause::QuotaLowered => "2.10 the quota was lowered",
         EvictionCause::Operator => "operator",
     }
+}
+
+/// Members of one gang, by their ranks.
+pub(super) fn placements(problem: &Problem<'_>, holds: &[Hold]) -> Vec<Placement> {
+    holds.iter().zip(0..).map(|(hold, index)| problem.placement(index, hold)).collect()
 }
 
 /// When a unit has to be gone.
@@ -95,6 +102,11 @@ pub(super) fn evictions(state: &State<'_, '_>, evictor: &Evictor, found: &Found)
         runner_up: runner_up(state, found, &chosen.key),
         shares_before: before.clone(),
         shares_after: Vec::new(),
+        moves_to: found
+            .homes
+            .iter()
+            .find(|home| home.job == victim)
+            .map_or_else(Vec::new, |home| placements(state.problem, &home.holds)),
     };
     by_job
         .into_iter()
@@ -162,6 +174,7 @@ pub(super) fn without_evictor(
         runner_up: None,
         shares_before,
         shares_after: Vec::new(),
+        moves_to: Vec::new(),
     };
     for at in positions {
         state.release(unit.job, at);

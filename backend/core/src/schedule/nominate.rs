@@ -5,7 +5,7 @@
 
 use super::draft::{self, Draft};
 use super::fit::{self, Among, Budget};
-use super::plan::{DropReason, DroppedNomination, Reclaim};
+use super::plan::{DropReason, DroppedNomination, Eviction, Reclaim};
 use super::problem::Hold;
 use super::rights::Evictor;
 use super::snapshot::Nomination;
@@ -36,7 +36,7 @@ pub(super) fn keep_promises(state: &mut State<'_, '_>, draft: &mut Draft) {
     for (job, nomination) in kept {
         let Some((pool, holds)) = state.lift(job) else { continue };
         // Elsewhere it may start once owners who wait have had their space held: see `start_early`.
-        if has_its_space(state, job) && is_startable(state, job, pool, &holds) {
+        if has_left(state, job) && has_its_space(state, job) && is_startable(state, job, pool, &holds) {
             state.start(job, pool, holds);
             state.jobs[job].was_promised = true;
         } else if nomination.expires_at <= state.problem.now {
@@ -52,7 +52,8 @@ fn keep(state: &mut State<'_, '_>, nomination: &Nomination) -> Result<usize, Dro
     let problem = state.problem;
     let job = problem.job(nomination.job).ok_or(DropReason::JobGone)?;
     let row = &problem.jobs[job];
-    if !row.job.is_pending() || state.jobs[job].nominated.is_some() {
+    let waits = row.job.is_pending() || row.job.is_moving();
+    if !waits || state.jobs[job].nominated.is_some() {
         return Err(DropReason::JobGone);
     }
     let held = row.queue.is_none_or(|queue| problem.queues[queue].state == QueueState::Held);
@@ -68,7 +69,12 @@ fn keep(state: &mut State<'_, '_>, nomination: &Nomination) -> Result<usize, Dro
     if holds.len() != expected || !nodes_take_work || state.quota_later(job, pool, row.base_milli).is_err() {
         return Err(DropReason::NoLongerFits);
     }
-    let never = row.base_inside_only && !state.never_fits(job, pool, row.base_milli);
+    if row.pool.is_some_and(|runs_in| runs_in != pool) {
+        return Err(DropReason::NoLongerFits);
+    }
+    // What it still holds itself counts already.
+    let new = row.base_inside_only && row.job.is_pending();
+    let never = new && !state.never_fits(job, pool, row.base_milli);
     // A queue's limit may have been lowered since.
     if never || state.queue_limit(job, Count::Later).is_some() {
         return Err(DropReason::NoLongerFits);
@@ -113,7 +119,7 @@ pub(super) fn start_early(state: &mut State<'_, '_>, draft: &mut Draft) -> bool 
     let all: Vec<usize> = order.chain(new).collect();
     for job in all {
         // A promise is no use now: as long as there is no quota for it, lifting it gives none.
-        if !state.fits_now(job) {
+        if !has_left(state, job) || !state.fits_now(job) {
             continue;
         }
         let Some((pool, holds)) = state.lift(job) else { continue };
@@ -186,6 +192,11 @@ fn is_within_limits(state: &State<'_, '_>, job: usize, pool: usize) -> bool {
         && state.quota(job, pool, state.problem.jobs[job].base_milli).is_ok()
 }
 
+/// A job that moves starts again once it has left.
+fn has_left(state: &State<'_, '_>, job: usize) -> bool {
+    state.jobs[job].members.is_empty()
+}
+
 /// Nobody who was asked to leave for the job is still there. Until then it waits, even beside an idle GPU:
 /// they leave anyway, and it may have no right or no quota without that.
 fn has_its_space(state: &State<'_, '_>, job: usize) -> bool {
@@ -220,6 +231,10 @@ pub(super) fn commit(state: &mut State<'_, '_>, draft: &mut Draft, evictor: &Evi
         return;
     }
     state.nominate(evictor.job, evictor.pool, found.holds.clone());
+    for home in &found.homes {
+        state.nominate(home.job, evictor.pool, home.holds.clone());
+    }
+    state.moves_left = state.moves_left.saturating_sub(found.homes.len());
     draft::complete(state, evictor, found, &mut evictions);
     for eviction in &evictions {
         state.look_again(eviction.leave_by);
@@ -231,15 +246,15 @@ pub(super) fn commit(state: &mut State<'_, '_>, draft: &mut Draft, evictor: &Evi
     let expires_at = expiry(state, found);
     state.look_again(expires_at);
     let problem = state.problem;
-    let nomination =
-        found.holds.iter().zip(0..).map(|(hold, index)| problem.placement(index, hold)).collect();
-    draft.reclaims.push(Reclaim {
+    let reclaim = |job: usize, holds: &[Hold], evictions: Vec<Eviction>| Reclaim {
         pool: problem.pools[evictor.pool],
-        evictor: Some(problem.jobs[evictor.job].job.id),
+        evictor: Some(problem.jobs[job].job.id),
         evictions,
-        nomination,
+        nomination: draft::placements(problem, holds),
         expires_at,
-    });
+    };
+    draft.reclaims.push(reclaim(evictor.job, &found.holds, evictions));
+    draft.reclaims.extend(found.homes.iter().map(|home| reclaim(home.job, &home.holds, Vec::new())));
 }
 
 /// The last grace of those in the way, and the policy's time-out after it.
@@ -247,7 +262,8 @@ fn expiry(state: &State<'_, '_>, found: &Found) -> DateTime<Utc> {
     let problem = state.problem;
     let timeout = problem.snapshot.policy.nomination_timeout();
     let newly = found.victims.iter().map(|chosen| draft::leave_by(state, chosen.key.unit));
-    let on_nodes = found.holds.iter().flat_map(|hold| state.on_node[hold.node].iter());
+    let holds = found.holds.iter().chain(found.homes.iter().flat_map(|home| &home.holds));
+    let on_nodes = holds.flat_map(|hold| state.on_node[hold.node].iter());
     let already = on_nodes.flat_map(|&job| &problem.jobs[job].job.members);
     let already = already.filter_map(|member| member.leaving.as_ref()).map(|leaving| leaving.leave_by);
     newly.chain(already).chain([problem.now]).max().unwrap_or(problem.now) + timeout

@@ -57,7 +57,8 @@ pub struct PlannedStart {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reclaim {
     pub pool: PoolId,
-    /// The job that gets the space; `None` for drain, lowered quota.
+    /// The job that gets the space; `None` for drain, lowered quota. A job that moves gets its home in a reclaim of its own,
+    /// which asks nobody to leave.
     pub evictor: Option<JobId>,
     pub evictions: Vec<Eviction>,
     /// Where the evictor will start. Empty without an evictor.
@@ -98,6 +99,9 @@ pub struct EvictionRecord {
     pub runner_up: Option<RunnerUp>,
     pub shares_before: Vec<TeamShare>,
     pub shares_after: Vec<TeamShare>,
+    /// Where the job runs again, promised together with the evictor's place; empty unless it only moves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moves_to: Vec<Placement>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,6 +4,7 @@
 //! order (rule 5.1). This module does not say who is next.
 
 use super::backfill::{Backlog, is_worth_keeping};
+use super::consolidate;
 use super::draft::Draft;
 use super::fit::{self, Among, Budget, OutOfBudget};
 use super::herd::Herds;
@@ -64,6 +65,8 @@ pub(super) struct Desk {
     round: u32,
     /// The same beside what is kept for planned starts: the round, the backlog's version, and how many bound.
     no_beside: Vec<(u32, u32, usize)>,
+    /// By class and pool: the round in which no moves made room, and for a job of which priority at most.
+    no_move: Vec<(u32, i32)>,
     pub(super) backlog: Backlog,
     herds: Herds,
     stows: Stows,
@@ -84,6 +87,7 @@ impl Desk {
             draft: Draft::default(),
             no_open: vec![0; problem.classes.len() * problem.pools.len()],
             no_beside: vec![(0, 0, 0); problem.classes.len() * problem.pools.len()],
+            no_move: vec![(0, 0); problem.classes.len() * problem.pools.len()],
             backlog: Backlog::new(),
             round: 1,
             herds: Herds::default(),
@@ -125,6 +129,14 @@ impl Desk {
             match self.make_room(state, job, pool, &mut protected) {
                 Served::Blocked => {}
                 served => return served,
+            }
+        }
+        if protected.is_empty() && state.moves_left > 0 {
+            for &pool in &*pools {
+                match self.consolidate(state, job, pool) {
+                    Served::Blocked => {}
+                    served => return served,
+                }
             }
         }
         for evictor in protected {
@@ -229,21 +241,7 @@ impl Desk {
         pool: usize,
         protected: &mut Vec<Evictor>,
     ) -> Served {
-        let problem = state.problem;
-        let row = &problem.jobs[job];
-        let Some(team) = row.team else { return Served::Blocked };
-        if row.base_inside_only && !state.never_fits(job, pool, row.base_milli) {
-            return Served::Blocked;
-        }
-        let evictor = Evictor {
-            job,
-            team,
-            pool,
-            milli: row.base_milli,
-            inside: state.inside_beside_held(job, pool).is_some(),
-            may_overshoot: false,
-            as_of: problem.now,
-        };
+        let Some(evictor) = asking(state, job, pool) else { return Served::Blocked };
         // Nobody evicts for space that is kept for a planned start, nor takes it.
         let in_the_way = self.backlog.in_the_way(state, job, pool);
         let kept: Vec<Hold> = in_the_way.holds.into_iter().cloned().collect();
@@ -252,6 +250,32 @@ impl Desk {
         let found = self.find_room(state, &evictor, protected);
         state.keep_clear_no_more(&kept);
         found.map_or(Served::Blocked, |found| self.commit(state, &evictor, &found))
+    }
+
+    /// Rule 5.10: a job with quota and no place gets one by moving others who have a home, beside all that is kept.
+    fn consolidate(&mut self, state: &mut State<'_, '_>, job: usize, pool: usize) -> Served {
+        let Some(evictor) = asking(state, job, pool) else { return Served::Blocked };
+        let known = state.problem.jobs[job].class * state.problem.pools.len() + pool;
+        let tried = (self.round, state.problem.jobs[job].priority);
+        let hopeless = self.no_move[known].0 == tried.0 && self.no_move[known].1 >= tried.1;
+        if hopeless || self.victim_steps.is_spent() || state.quota_later(job, pool, evictor.milli).is_err() {
+            return Served::Blocked;
+        }
+        let kept: Vec<Hold> = self.backlog.holds().cloned().collect();
+        let covers = self.backlog.covers().cloned().collect();
+        state.keep_clear_of(&kept, covers);
+        let mut budget = self.victim_steps.lend(VICTIM_STEPS);
+        let found = consolidate::find(state, evictor, &mut budget);
+        self.victim_steps.give_back(&budget);
+        state.keep_clear_no_more(&kept);
+        if found.is_err() {
+            self.note(job).out_of_budget = true;
+        }
+        let Some(found) = found.ok().flatten() else {
+            self.no_move[known] = tried;
+            return Served::Blocked;
+        };
+        self.commit(state, &evictor, &found)
     }
 
     fn find_room(
@@ -365,6 +389,23 @@ impl Desk {
     pub(super) fn forget_failures(&mut self) {
         self.round += 1;
     }
+}
+
+/// The job as one who asks others to leave; `None` where it may not even if they did.
+fn asking(state: &State<'_, '_>, job: usize, pool: usize) -> Option<Evictor> {
+    let row = &state.problem.jobs[job];
+    if row.base_inside_only && !state.never_fits(job, pool, row.base_milli) {
+        return None;
+    }
+    Some(Evictor {
+        job,
+        team: row.team?,
+        pool,
+        milli: row.base_milli,
+        inside: state.inside_beside_held(job, pool).is_some(),
+        may_overshoot: false,
+        as_of: state.problem.now,
+    })
 }
 
 /// When minimum run times end that stand in the evictor's way, earliest first.

@@ -33,6 +33,9 @@ pub struct Snapshot {
     /// When rebalancing evicted during the last hour: the policy caps its rate.
     #[serde(default)]
     pub rebalance_evictions_last_hour: Vec<DateTime<Utc>>,
+    /// When consolidation moved jobs during the last hour.
+    #[serde(default)]
+    pub consolidation_moves_last_hour: Vec<DateTime<Utc>>,
     /// Those that are not over.
     #[serde(default)]
     pub reservations: Vec<Reservation>,
@@ -195,6 +198,13 @@ impl Job {
     #[must_use]
     pub fn priority_in_team(&self) -> Priority {
         self.team_priority.map_or(self.priority, |raised| raised.max(self.priority))
+    }
+
+    /// All that it holds it leaves, to run again where space is promised to it.
+    #[must_use]
+    pub fn is_moving(&self) -> bool {
+        let moves = |leaving: &Leaving| leaving.cause == Some(EvictionCause::Consolidation);
+        !self.is_pending() && self.members.iter().all(|member| member.leaving.as_ref().is_some_and(moves))
     }
 
     /// The priority that such an eviction compares.

@@ -7,13 +7,13 @@
 use super::cover::Cover;
 use super::held::Held;
 use super::herd::Stirs;
+use super::hourly::{moves_left, rebalance_left};
 use super::ledger::{Ledger, Limits, Row, Short, Tree};
 use super::problem::{Hold, Problem};
 use super::queue_use::QueueUse;
 use super::sides::Sides;
 use super::space::{Count, Space};
-use crate::policy::Rebalance;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use std::collections::BTreeSet;
 
 /// One member as the plan sees it.
@@ -68,6 +68,8 @@ pub(super) struct State<'p, 'a> {
     pub(super) queue_later: Vec<QueueUse>,
     /// Rebalancing evictions that the hourly cap still allows.
     pub(super) rebalance_left: usize,
+    /// Moves that the hourly cap still allows.
+    pub(super) moves_left: usize,
     /// The next moment at which time alone changes something.
     pub(super) due: Option<DateTime<Utc>>,
     /// (pool, team) whose use later has changed since somebody last asked.
@@ -108,6 +110,7 @@ impl<'p, 'a> State<'p, 'a> {
             queue_now: vec![QueueUse::default(); problem.queues.len()],
             queue_later: vec![QueueUse::default(); problem.queues.len()],
             rebalance_left: rebalance_left(problem),
+            moves_left: moves_left(problem),
             due: None,
             moved: Vec::new(),
             has_moved: vec![false; pools * problem.teams.len()],
@@ -345,7 +348,8 @@ impl<'p, 'a> State<'p, 'a> {
         }
     }
 
-    /// Promises space to a pending job.
+    /// Promises space to a pending job, or to one that leaves to run there: what is never evicted of the latter is charged
+    /// as long as it holds anything.
     pub(super) fn nominate(&mut self, job: usize, pool: usize, holds: Vec<Hold>) {
         for hold in &holds {
             self.space.take(self.problem, hold, Count::Later);
@@ -353,7 +357,7 @@ impl<'p, 'a> State<'p, 'a> {
         let row = &self.problem.jobs[job];
         self.charge(job, pool, row.base_milli, Count::Later);
         self.count_queue(job, Count::Later, 1);
-        if row.base_inside_only {
+        if row.base_inside_only && self.jobs[job].members.is_empty() {
             self.charge_never(job, pool, row.base_milli, 1);
         }
         self.jobs[job].pool = Some(pool);
@@ -363,14 +367,17 @@ impl<'p, 'a> State<'p, 'a> {
     /// Takes a promise back.
     pub(super) fn lift(&mut self, job: usize) -> Option<(usize, Vec<Hold>)> {
         let holds = self.jobs[job].nominated.take()?;
-        let pool = self.jobs[job].pool.take()?;
+        let pool = self.jobs[job].pool?;
+        if self.jobs[job].members.is_empty() {
+            self.jobs[job].pool = None;
+        }
         for hold in &holds {
             self.space.give(self.problem, hold, Count::Later);
         }
         let row = &self.problem.jobs[job];
         self.charge(job, pool, -row.base_milli, Count::Later);
         self.count_queue(job, Count::Later, -1);
-        if row.base_inside_only {
+        if row.base_inside_only && self.jobs[job].members.is_empty() {
             self.charge_never(job, pool, row.base_milli, -1);
         }
         Some((pool, holds))
@@ -433,16 +440,6 @@ impl Load {
     const fn add(&mut self, other: Self) {
         self.now += other.now;
         self.later += other.later;
-    }
-}
-
-fn rebalance_left(problem: &Problem<'_>) -> usize {
-    let since = problem.now - TimeDelta::hours(1);
-    let recent = problem.snapshot.rebalance_evictions_last_hour.iter().filter(|&&at| at > since).count();
-    match problem.snapshot.policy.rebalance {
-        Rebalance::Off => 0,
-        Rebalance::On { max_evictions_per_hour: None } => usize::MAX,
-        Rebalance::On { max_evictions_per_hour: Some(most) } => (most as usize).saturating_sub(recent),
     }
 }
 

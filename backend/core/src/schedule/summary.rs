@@ -1,15 +1,16 @@
 //! What a plan says about the state that it leaves behind: loans, pool modes, contention, the next due
 //! moment. Nothing is decided here.
 
+use super::hourly::next_allowed;
 use super::line::{Line, Lines};
 use super::loans;
 use super::plan::{Loan, PoolMode};
 use super::space::Count;
 use super::state::State;
 use crate::id::PoolId;
-use crate::policy::Rebalance;
+use crate::policy::{Consolidation, Rebalance};
 use crate::units::MilliGpu;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
 
 /// Who borrows from whom, the starts of this plan included and the leaving not yet gone.
@@ -74,10 +75,15 @@ pub(super) fn next_due(state: &mut State<'_, '_>) -> Option<DateTime<Utc>> {
     for at in state.problem.calendar.moments() {
         state.look_again(at);
     }
-    if snapshot.policy.rebalance != Rebalance::Off && state.rebalance_left == 0 {
-        let oldest = snapshot.rebalance_evictions_last_hour.iter().min();
-        if let Some(&oldest) = oldest {
-            state.look_again(oldest + TimeDelta::hours(1));
+    let capped = [
+        (snapshot.policy.rebalance != Rebalance::Off)
+            .then_some((state.rebalance_left, &snapshot.rebalance_evictions_last_hour)),
+        (snapshot.policy.consolidation != Consolidation::Off)
+            .then_some((state.moves_left, &snapshot.consolidation_moves_last_hour)),
+    ];
+    for (left, recent) in capped.into_iter().flatten() {
+        if let Some(at) = next_allowed(left, recent) {
+            state.look_again(at);
         }
     }
     state.due

@@ -24,17 +24,22 @@ fn now() -> DateTime<Utc> {
     DateTime::from_timestamp(1_767_225_600, 0).unwrap()
 }
 
-/// One pool of nodes with 8 GPUs; teams 1, 2, … with these guarantees.
-fn cluster(nodes: u128, guarantees: &[u32]) -> Snapshot {
+/// Everybody may be asked to leave at once, within a minute.
+fn policy() -> Policy {
     let mut policy = Policy::default();
     for rules in policy.kinds.values_mut() {
         rules.min_runtime_secs = 0;
         rules.grace_secs = 60;
     }
+    policy
+}
+
+/// One pool of nodes with 8 GPUs; teams 1, 2, … with these guarantees.
+fn cluster(nodes: u128, guarantees: &[u32]) -> Snapshot {
     let teams: Vec<u128> = (1..=guarantees.len() as u128).collect();
     Snapshot {
         now: now(),
-        policy,
+        policy: policy(),
         pools: vec![Pool { id: PoolId(id(1)), slug: "p".into() }],
         nodes: (1..=nodes)
             .map(|n| Node {
@@ -93,6 +98,7 @@ fn cluster(nodes: u128, guarantees: &[u32]) -> Snapshot {
         jobs: vec![],
         nominations: vec![],
         rebalance_evictions_last_hour: vec![],
+        consolidation_moves_last_hour: vec![],
         reservations: Vec::new(),
         maintenance_windows: Vec::new(),
     }

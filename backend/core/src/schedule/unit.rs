@@ -73,11 +73,20 @@ pub(super) struct Chosen {
     pub(super) members: Vec<usize>,
 }
 
+/// Where a job that moves runs again.
+#[derive(Debug, Clone)]
+pub(super) struct Home {
+    pub(super) job: usize,
+    pub(super) holds: Vec<Hold>,
+}
+
 /// Victims and the space they make.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) victims: Vec<Chosen>,
     pub(super) holds: Vec<Hold>,
+    /// Where victims who only move run again.
+    pub(super) homes: Vec<Home>,
     /// How many units could have been chosen before the first was.
     pub(super) candidates: usize,
     /// The first of them whose job was not chosen.
@@ -87,7 +96,7 @@ pub(super) struct Found {
 impl Found {
     /// Room that needs no victims.
     pub(super) const fn without_victims(holds: Vec<Hold>) -> Self {
-        Self { victims: Vec::new(), holds, candidates: 0, runner_up: None }
+        Self { victims: Vec::new(), holds, homes: Vec::new(), candidates: 0, runner_up: None }
     }
 }
 

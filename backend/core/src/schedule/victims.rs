@@ -178,7 +178,10 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         let found = found?.map(|(victims, holds)| {
             let keys: Vec<UnitKey> = victims.iter().map(|victim| victim.key).collect();
             let node = holds.first().map_or(0, |hold| hold.node);
-            (SetKey::new(&keys, node), Found { victims, holds, candidates: 0, runner_up: None })
+            (
+                SetKey::new(&keys, node),
+                Found { victims, holds, homes: Vec::new(), candidates: 0, runner_up: None },
+            )
         });
         Ok(found)
     }

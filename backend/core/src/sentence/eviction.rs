@@ -55,6 +55,12 @@ fn cause(why: &Why<'_>) -> (String, String) {
             format!("Surplus is shared out more evenly: {victim} had more than its weighted share."),
             format!("富余容量重新均分：{victim} 超过了其加权份额。"),
         ),
+        EvictionCause::Consolidation => (
+            format!(
+                "{asker_en} has quota but no place: this job moves to make one, and runs again where space is kept for it."
+            ),
+            format!("{asker_zh} 有配额但没有合适的位置：该作业迁往已为其预留的位置，以腾出空间。"),
+        ),
         EvictionCause::Idle => (
             "The job's GPUs were idle for longer than its kind allows.".to_owned(),
             "该作业的 GPU 空闲时间超过了其类型允许的时长。".to_owned(),

@@ -174,5 +174,5 @@ steps:
 ";
     let report = report(text);
     assert!(report.passed(), "{}", report.text(true));
-    assert_eq!(report.scenarios[0].notes.len(), 2, "{:?}", report.scenarios[0].notes);
+    assert_eq!(report.scenarios[0].notes.len(), 1, "{:?}", report.scenarios[0].notes);
 }

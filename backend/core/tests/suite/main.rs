@@ -7,6 +7,7 @@
 )]
 
 mod approvals;
+mod consolidation;
 mod format;
 mod judge;
 mod properties;

@@ -54,6 +54,8 @@ pub(super) struct Applier<'a> {
     pub(super) events: Vec<NewEvent>,
     /// Nodes whose desired state changes.
     pub(super) nodes: BTreeSet<NodeId>,
+    /// Jobs that were told to move: their homes are promised after that.
+    pub(super) moving: BTreeSet<JobId>,
 }
 
 /// `session` names who writes, to those who keep explanations' hashes.
@@ -71,6 +73,7 @@ pub(crate) async fn apply(
         now: context.now,
         events: Vec::new(),
         nodes: BTreeSet::new(),
+        moving: BTreeSet::new(),
     };
     let dropped = reclaim::drop_nominations(&mut applier, &plan.dropped).await?;
     let (starts, grown) = place::place(&mut applier, &plan.starts).await?;

@@ -23,7 +23,8 @@ text_enum! {
         /// Policy, pools, teams, quotas, queues.
         Settings = "settings",
         Calendar = "calendar",
-        Rebalances = "rebalances",
+        /// Evictions of causes whose rate the policy caps.
+        CappedEvictions = "capped_evictions",
         /// Explanations, by the session that wrote them.
         Reasons = "reasons",
     }
@@ -36,7 +37,7 @@ pub(super) struct Changes {
     pub(super) nodes: BTreeSet<Uuid>,
     pub(super) settings: bool,
     pub(super) calendar: bool,
-    pub(super) rebalances: bool,
+    pub(super) capped_evictions: bool,
     /// Sessions that wrote explanations.
     pub(super) reasons: BTreeSet<Uuid>,
 }
@@ -93,7 +94,7 @@ pub(super) async fn since(
             Subject::Nodes => changes.nodes.extend(row.ids),
             Subject::Settings => changes.settings = true,
             Subject::Calendar => changes.calendar = true,
-            Subject::Rebalances => changes.rebalances = true,
+            Subject::CappedEvictions => changes.capped_evictions = true,
             Subject::Reasons => changes.reasons.extend(row.ids),
         }
     }

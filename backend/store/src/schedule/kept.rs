@@ -10,7 +10,7 @@ use super::load::calendar::{load_maintenance_windows, load_reservations};
 use super::load::jobs::{load_jobs, load_reason_hashes};
 use super::load::nodes::load_nodes;
 use super::load::settings::load_settings;
-use super::snapshot::{Dated, Loaded, load_all, load_nominations, load_rebalances};
+use super::snapshot::{Dated, Loaded, load_all, load_capped_evictions, load_nominations};
 use crate::error::StoreError;
 use chrono::{DateTime, TimeDelta, Utc};
 use reeve_core::id::{JobId, NodeId};
@@ -84,8 +84,8 @@ impl Kept {
         if changes.reasons.iter().any(|&other| other != session) {
             self.loaded.reason_hashes = load_reason_hashes(connection).await?;
         }
-        if changes.rebalances {
-            self.dated.rebalanced_at = load_rebalances(connection, now).await?;
+        if changes.capped_evictions {
+            self.dated.capped_evictions = load_capped_evictions(connection, now).await?;
         }
         self.loaded.snapshot.nominations = load_nominations(connection).await?;
         self.dated.show(&mut self.loaded.snapshot, now);
@@ -205,6 +205,7 @@ fn compare(kept: &Loaded, fresh: &Loaded) {
         ("jobs", one.jobs == other.jobs),
         ("nominations", one.nominations == other.nominations),
         ("rebalances", one.rebalance_evictions_last_hour == other.rebalance_evictions_last_hour),
+        ("moves", one.consolidation_moves_last_hour == other.consolidation_moves_last_hour),
         ("reservations", one.reservations == other.reservations),
         ("maintenance windows", one.maintenance_windows == other.maintenance_windows),
         ("reasons", kept.reason_hashes == fresh.reason_hashes),

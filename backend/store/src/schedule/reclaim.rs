@@ -6,6 +6,7 @@ use super::apply::{Applier, expect};
 use crate::error::StoreError;
 use crate::release;
 use crate::write_tx::NewEvent;
+use reeve_core::eviction::EvictionCause;
 use reeve_core::id::{EvictionId, NodeId, ReclaimId};
 use reeve_core::schedule::plan::{DropReason, DroppedNomination, Eviction, Reclaim};
 use reeve_core::units::MilliGpu;
@@ -66,10 +67,13 @@ async fn insert_reclaim(applier: &mut Applier<'_>, reclaim: &Reclaim) -> Result<
         .and_then(|evictor| applier.snapshot.jobs.iter().find(|job| job.id == evictor))
         .map(|job| job.team);
     if let Some(evictor) = reclaim.evictor {
-        // The promise is to a job that still waits.
+        // The promise is to a job that still waits, or that this plan has told to move.
+        let moves = applier.moving.contains(&evictor);
         let waiting = sqlx::query!(
-            "select id from jobs where id = $1 and state = 'queued' and not held for share",
-            evictor.0
+            "select id from jobs where id = $1 and not held and state = case when $2 then 'leaving' else 'queued' end
+             for share",
+            evictor.0,
+            moves
         )
         .fetch_all(&mut *applier.connection)
         .await?;
@@ -132,6 +136,9 @@ async fn evict(applier: &mut Applier<'_>, reclaim: Uuid, eviction: &Eviction) ->
         tell_run(applier, eviction).await?;
     }
     let_go(applier, eviction).await?;
+    if eviction.cause == EvictionCause::Consolidation {
+        applier.moving.insert(eviction.job);
+    }
     let event = NewEvent::new("job.evicted", "job", eviction.job)
         .team(victim.team)
         .rule(&eviction.record.rule)

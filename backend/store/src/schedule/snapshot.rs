@@ -9,8 +9,10 @@ use super::load::nodes::load_nodes;
 use super::load::settings::load_settings;
 use crate::error::StoreError;
 use crate::escalations::cover::load_exceptions;
+use crate::row::word;
 use chrono::{DateTime, TimeDelta, Utc};
 use reeve_core::approval::apply_exceptions;
+use reeve_core::eviction::EvictionCause;
 use reeve_core::id::JobId;
 use reeve_core::priority::Priority;
 use reeve_core::schedule::snapshot::{MaintenanceWindow, Nomination, Reservation, Snapshot};
@@ -30,7 +32,8 @@ pub struct Loaded {
 pub(super) struct Dated {
     /// When whole gangs were asked to leave, oldest first.
     pub(super) evicted_at: HashMap<JobId, Vec<DateTime<Utc>>>,
-    pub(super) rebalanced_at: Vec<DateTime<Utc>>,
+    /// Evictions of causes whose rate the policy caps.
+    pub(super) capped_evictions: Vec<(EvictionCause, DateTime<Utc>)>,
     pub(super) reservations: Vec<Reservation>,
     pub(super) maintenance_windows: Vec<MaintenanceWindow>,
     /// Jobs on which exceptions were put, with the priority of their own.
@@ -61,6 +64,7 @@ pub(super) async fn load_all(
             jobs: jobs.jobs,
             nominations: load_nominations(connection).await?,
             rebalance_evictions_last_hour: Vec::new(),
+            consolidation_moves_last_hour: Vec::new(),
             reservations: Vec::new(),
             maintenance_windows: Vec::new(),
         },
@@ -68,7 +72,7 @@ pub(super) async fn load_all(
     };
     let mut dated = Dated {
         evicted_at: jobs.evicted_at,
-        rebalanced_at: load_rebalances(connection, now).await?,
+        capped_evictions: load_capped_evictions(connection, now).await?,
         reservations: load_reservations(connection, now).await?,
         maintenance_windows: load_maintenance_windows(connection, now).await?,
         excepted: Vec::new(),
@@ -90,8 +94,13 @@ impl Dated {
             }
         }
         let hour = now - TimeDelta::hours(1);
-        snapshot.rebalance_evictions_last_hour =
-            self.rebalanced_at.iter().copied().filter(|&time| time > hour).collect();
+        let last_hour = |cause: EvictionCause| {
+            let capped =
+                self.capped_evictions.iter().filter(move |(one, time)| *one == cause && *time > hour);
+            capped.map(|(_, time)| *time).collect()
+        };
+        snapshot.rebalance_evictions_last_hour = last_hour(EvictionCause::Rebalance);
+        snapshot.consolidation_moves_last_hour = last_hour(EvictionCause::Consolidation);
         snapshot.reservations = self.reservations.iter().filter(|r| r.ends_at > now).cloned().collect();
         snapshot.maintenance_windows =
             self.maintenance_windows.iter().filter(|w| w.ends_at > now).cloned().collect();
@@ -149,14 +158,17 @@ pub(super) async fn load_nominations(connection: &mut PgConnection) -> Result<Ve
         .collect()
 }
 
-pub(super) async fn load_rebalances(
+/// Those of the last hour, oldest first.
+pub(super) async fn load_capped_evictions(
     connection: &mut PgConnection,
     now: DateTime<Utc>,
-) -> Result<Vec<DateTime<Utc>>, StoreError> {
-    Ok(sqlx::query_scalar!(
-        "select notified_at from evictions where cause = 'rebalance' and notified_at > $1 order by notified_at",
+) -> Result<Vec<(EvictionCause, DateTime<Utc>)>, StoreError> {
+    let rows = sqlx::query!(
+        "select cause, notified_at from evictions
+         where cause in ('rebalance', 'consolidation') and notified_at > $1 order by notified_at",
         now - TimeDelta::hours(1)
     )
     .fetch_all(connection)
-    .await?)
+    .await?;
+    rows.into_iter().map(|row| Ok((word(&row.cause)?, row.notified_at))).collect()
 }

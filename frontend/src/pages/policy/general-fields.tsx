@@ -57,7 +57,9 @@ export function GeneralFields({ doc, onChange, readOnly }: Props) {
           onChange={(value) => onChange(withField(doc, "max_evictions_per_job_per_day", value ?? undefined))}
         />
       </Labelled>
-      <Rebalance doc={doc} onChange={onChange} readOnly={readOnly} />
+      {CAPPED.map((one) => (
+        <Capped key={one.part} {...one} doc={doc} onChange={onChange} readOnly={readOnly} />
+      ))}
       <Backfill doc={doc} onChange={onChange} readOnly={readOnly} />
     </div>
   );
@@ -91,33 +93,36 @@ function BorrowPreemption({ doc, onChange, readOnly }: Props) {
 
 const ON_OFF = ["off", "on"] as const;
 
-function Rebalance({ doc, onChange, readOnly }: Props) {
+/** What evicts running work at a capped rate, and is off unless wanted. */
+const CAPPED = [
+  { part: "rebalance", cap: "max_evictions_per_hour" },
+  { part: "consolidation", cap: "max_moves_per_hour" },
+] as const;
+
+function Capped({ part, cap, doc, onChange, readOnly }: Props & (typeof CAPPED)[number]) {
   const { t, word } = useText();
-  const part = partOf(doc, "rebalance");
-  const cap = part.max_evictions_per_hour;
+  const { mode, [cap]: most } = partOf(doc, part);
   return (
     <>
-      <Labelled label={word("policy_field", "rebalance")}>
+      <Labelled label={word("policy_field", part)}>
         <Select
           disabled={readOnly}
-          value={part.mode as string}
+          value={mode as string}
           options={ON_OFF.map((value) => ({ value, label: t(`policy.${value}`) }))}
-          onChange={(mode) =>
-            onChange(
-              withField(doc, "rebalance", mode === "on" ? { mode, max_evictions_per_hour: 4 } : { mode }),
-            )
+          onChange={(next) =>
+            onChange(withField(doc, part, next === "on" ? { mode: next, [cap]: 4 } : { mode: next }))
           }
         />
       </Labelled>
-      {part.mode === "on" && (
-        <Labelled label={word("policy_field", "max_evictions_per_hour")}>
+      {mode === "on" && (
+        <Labelled label={word("policy_field", cap)}>
           <InputNumber
             disabled={readOnly}
             min={0}
             precision={0}
             placeholder={t("queue.unlimited")}
-            value={typeof cap === "number" ? cap : null}
-            onChange={(value) => onChange(withPart(doc, "rebalance", "max_evictions_per_hour", value))}
+            value={typeof most === "number" ? most : null}
+            onChange={(value) => onChange(withPart(doc, part, cap, value))}
           />
         </Labelled>
       )}

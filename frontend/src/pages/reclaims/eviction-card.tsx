@@ -7,6 +7,7 @@ import { Facts } from "../../components/page";
 import { Patterns } from "../../components/quota-bar";
 import { DataTable } from "../../components/table";
 import { Mark, OutcomeMark } from "../../components/tags";
+import { nodeNames } from "../../lib/node-names";
 import { useText } from "../../lib/use-text";
 import { LeaveBar } from "./leave-bar";
 
@@ -61,6 +62,7 @@ export function EvictionCard({ eviction, open = false }: { eviction: Eviction; o
                 </>
               ),
             ],
+            [t("eviction.moves_to"), nodeNames(why.moves_to) || null],
             [t("job.run_number"), n(eviction.run_number)],
           ]}
         />

@@ -1,12 +1,12 @@
 //! An eviction and its answer to "who asked, by which rule, why this one", as JSON.
 
-use crate::refs::{JobRef, TeamRef};
+use crate::refs::{JobRef, NodeRef, TeamRef};
 use crate::routes::sentence_view::SentenceView;
 use chrono::{DateTime, Utc};
 use reeve_core::schedule::plan::{EvictionRecord, TeamShare};
 use reeve_core::sentence::eviction::{Why, eviction};
 use reeve_core::units::MilliGpu;
-use reeve_store::evictions::{Eviction, Names, names};
+use reeve_store::evictions::{Eviction, Names, names, node_names};
 use reeve_store::{Store, StoreError};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -49,6 +49,8 @@ pub(crate) struct WhyView {
     /// How many jobs could have been chosen under the rule.
     pub candidates: u32,
     pub runner_up: Option<RunnerUpView>,
+    /// Where the job runs again, member by member; empty unless it only moves.
+    pub moves_to: Vec<NodeRef>,
 }
 
 /// The best candidate that was not chosen, and the key that decided.
@@ -68,20 +70,29 @@ pub(crate) struct ShareView {
 /// Evictions with all names that their records point to: two look-ups a page.
 pub(crate) async fn views(store: &Store, evictions: Vec<Eviction>) -> Result<Vec<EvictionView>, StoreError> {
     let mut read = Vec::with_capacity(evictions.len());
-    let (mut jobs, mut teams) = (Vec::new(), Vec::new());
+    let (mut jobs, mut teams, mut nodes) = (Vec::new(), Vec::new(), Vec::new());
     for eviction in evictions {
         let record = eviction.record()?;
         jobs.extend(record.evictor.map(|job| job.0));
         jobs.extend(record.runner_up.as_ref().map(|runner_up| runner_up.job.0));
         teams.extend(record.evictor_team.map(|team| team.0));
         teams.extend(record.shares_before.iter().chain(&record.shares_after).map(|share| share.team.0));
+        nodes.extend(record.moves_to.iter().map(|member| member.node.0));
         read.push((eviction, record));
     }
     let names = names(store, &jobs, &teams).await?;
-    Ok(read.into_iter().map(|(eviction, record)| view(eviction, record, &names)).collect())
+    let nodes = node_names(store, &nodes).await?;
+    let view = |(eviction, record): (Eviction, EvictionRecord)| {
+        let moves_to = record.moves_to.iter().filter_map(|member| {
+            Some(NodeRef { id: member.node.0, name: nodes.get(&member.node.0)?.clone() })
+        });
+        let moves_to = moves_to.collect();
+        view(eviction, record, moves_to, &names)
+    };
+    Ok(read.into_iter().map(view).collect())
 }
 
-fn view(row: Eviction, record: EvictionRecord, names: &Names) -> EvictionView {
+fn view(row: Eviction, record: EvictionRecord, moves_to: Vec<NodeRef>, names: &Names) -> EvictionView {
     let team = TeamRef { id: row.team_id, slug: row.team_slug, name: row.team_name };
     EvictionView {
         id: row.id,
@@ -98,13 +109,19 @@ fn view(row: Eviction, record: EvictionRecord, names: &Names) -> EvictionView {
         vacated_at: row.vacated_at,
         shares_before: shares(&record.shares_before, names),
         shares_after: shares(&record.shares_after, names),
-        why: why(record, &row.cause, &team, names),
+        why: why(record, &row.cause, &team, moves_to, names),
         cause: row.cause,
         team,
     }
 }
 
-fn why(record: EvictionRecord, cause: &str, victim: &TeamRef, names: &Names) -> WhyView {
+fn why(
+    record: EvictionRecord,
+    cause: &str,
+    victim: &TeamRef,
+    moves_to: Vec<NodeRef>,
+    names: &Names,
+) -> WhyView {
     let evictor_job = record.evictor.and_then(|job| job_ref(job.0, names));
     let evictor_team = record.evictor_team.and_then(|team| team_ref(team.0, names));
     let runner_up = record.runner_up.map(|runner_up| RunnerUpView {
@@ -134,6 +151,7 @@ fn why(record: EvictionRecord, cause: &str, victim: &TeamRef, names: &Names) -> 
         lost_gpu_secs: record.lost_gpu_secs,
         candidates: record.candidates,
         runner_up,
+        moves_to,
     }
 }
 

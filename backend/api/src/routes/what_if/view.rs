@@ -87,6 +87,8 @@ pub(crate) struct WhatIfEviction {
     lost_gpu_secs: i64,
     /// It runs again once all has settled.
     runs_again: bool,
+    /// Where, member by member, if it only moves.
+    moves_to: Vec<NodeRef>,
     sentence: SentenceView,
 }
 
@@ -199,6 +201,7 @@ fn evicted_view(names: &Names<'_>, evicted: &EvictedJob) -> WhatIfEviction {
         tier: record.tier,
         lost_gpu_secs: record.lost_gpu_secs,
         runs_again: evicted.runs_again,
+        moves_to: record.moves_to.iter().filter_map(|member| names.node(member.node)).collect(),
         evictor,
     }
 }

@@ -4,7 +4,9 @@ use super::super::format::{PolicyChange as Change, PolicyPatch};
 use super::super::read::{Fields, Read, boolean, duration_secs, integer, list, map, nullable, text, word};
 use super::super::yaml::{FormatError, Key, Node};
 use crate::kind::Kind;
-use crate::policy::{Backfill, IdleOverrides, KindOverrides, Rebalance, RuleOverrides, TimeWindow};
+use crate::policy::{
+    Backfill, Consolidation, IdleOverrides, KindOverrides, Rebalance, RuleOverrides, TimeWindow,
+};
 use crate::priority::PriorityClass;
 
 const KEYS: &[&str] = &[
@@ -44,7 +46,7 @@ pub(super) fn policy(node: &Node) -> Read<PolicyPatch> {
             "min_runtime" => changes.push(Change::MinRuntime(not_negative(value)?)),
             "nomination_timeout" => changes.push(Change::NominationTimeout(not_negative(value)?)),
             "backfill" => changes.push(Change::Backfill(backfill(value)?)),
-            "consolidation" => boolean(value).map(|_| ())?,
+            "consolidation" => changes.push(Change::Consolidation(consolidation(value)?)),
             "max_evictions_per_job_per_day" => changes.push(Change::MaxEvictionsPerDay(integer(value)?)),
             _ => {}
         }
@@ -131,6 +133,18 @@ fn rebalance(node: &Node) -> Read<Rebalance> {
     let fields = Fields::of(node, "rebalance", &["max_evictions_per_hour"])?;
     let cap = fields.read("max_evictions_per_hour", |node| nullable(node, integer::<u32>))?.flatten();
     Ok(Rebalance::On { max_evictions_per_hour: cap })
+}
+
+/// `off`, `on` (no cap) or `{max_moves_per_hour: 10}`.
+fn consolidation(node: &Node) -> Read<Consolidation> {
+    match text(node) {
+        Ok("off") => return Ok(Consolidation::Off),
+        Ok("on") => return Ok(Consolidation::On { max_moves_per_hour: None }),
+        _ => {}
+    }
+    let fields = Fields::of(node, "consolidation", &["max_moves_per_hour"])?;
+    let cap = fields.read("max_moves_per_hour", |node| nullable(node, integer::<u32>))?.flatten();
+    Ok(Consolidation::On { max_moves_per_hour: cap })
 }
 
 /// `off`, `on` or `{planned_jobs: 4, starvation_limit: 12h, window: 24h}`; `starvation_limit: null` = never.

@@ -15,13 +15,7 @@ fn walk(node: &Node, in_jobs: bool, found: &mut Vec<String>) {
         Value::List(items) => items.iter().for_each(|item| walk(item, in_jobs, found)),
         Value::Map(entries) => {
             for (key, value) in entries {
-                let asks = !matches!(&value.value, Value::Text { text, .. } if text == "off");
-                let unplanned = match key.text.as_str() {
-                    "consolidation" => asks,
-                    "datasets" => in_jobs,
-                    _ => false,
-                };
-                if unplanned {
+                if key.text == "datasets" && in_jobs {
                     found.push(format!(
                         "{}: `{}` does not influence this version's planner",
                         key.at, key.text

@@ -4,7 +4,9 @@ use super::{Profile, SplitMix};
 use crate::id::{GpuId, NodeId, PoolId, QueueId, TeamId};
 use crate::kind::Kind;
 use crate::node::NodeState;
-use crate::policy::{Placement, Policy, PreemptWithinTeam, Rebalance, ReclaimMode, SurplusOrder};
+use crate::policy::{
+    Consolidation, Placement, Policy, PreemptWithinTeam, Rebalance, ReclaimMode, SurplusOrder,
+};
 use crate::queue::{QueueOrder, QueueState};
 use crate::scenario::cluster::Cluster;
 use crate::schedule::snapshot::{Gpu, Node, Pool, Queue, Quota, Snapshot, Team};
@@ -24,6 +26,7 @@ pub(super) fn cluster(rng: &mut SplitMix, profile: Profile) -> Cluster {
         jobs: Vec::new(),
         nominations: Vec::new(),
         rebalance_evictions_last_hour: Vec::new(),
+        consolidation_moves_last_hour: Vec::new(),
         reservations: Vec::new(),
         maintenance_windows: Vec::new(),
     };
@@ -76,6 +79,12 @@ pub(super) fn policy(rng: &mut SplitMix, profile: Profile) -> Policy {
     }
     if rng.one_in(6) {
         policy.kinds.values_mut().for_each(|rules| rules.grace_secs = 0);
+    }
+    // From a source of its own: all else of a seed's walk stays as it is.
+    let mut own = SplitMix::new(rng.clone().draw());
+    if own.one_in(3) {
+        let most = [1, 3, 20][own.below(3) as usize];
+        policy.consolidation = Consolidation::On { max_moves_per_hour: own.one_in(2).then_some(most) };
     }
     policy
 }

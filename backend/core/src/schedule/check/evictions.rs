@@ -2,6 +2,7 @@
 
 use super::Violation;
 use super::index::{Index, asked_by, held_by, stays};
+use super::moves;
 use super::project::nominations;
 use super::quota::{Guarantees, Use, protected_members};
 use super::records;
@@ -30,6 +31,7 @@ pub(super) fn judge(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) 
     }
     dropped(index, plan, found);
     hourly_cap(index, plan, found);
+    moves::hourly_cap(index, plan, found);
 }
 
 /// Rule 2.8: rebalancing evicts no more in an hour than the policy lets it.
@@ -59,7 +61,8 @@ fn dropped(index: &Index<'_>, plan: &Plan, found: &mut Vec<Violation>) {
         found.push(Violation::new("expired_nomination_kept", format!("job {}", nomination.job)));
     }
     for nomination in &kept {
-        if !index.jobs.get(&nomination.job).is_some_and(|job| job.is_pending()) {
+        let waits = |job: &&Job| job.is_pending() || job.is_moving() || moves::moves(plan, job.id);
+        if !index.jobs.get(&nomination.job).is_some_and(waits) {
             found.push(Violation::new("nomination_of_nobody", format!("job {}", nomination.job)));
         }
     }
@@ -155,7 +158,7 @@ impl<'a> Case<'a> {
         if !seen.insert(job.id) || self.kept_nominations.contains(&job.id) {
             found.push(Violation::new("nominated_twice", format!("job {}", job.id)));
         }
-        if !job.is_pending() {
+        if !job.is_pending() && !moves::is_home(self.plan, reclaim, job) {
             found.push(Violation::new("evictor_not_pending", format!("job {}", job.id)));
         }
         if !job.evict_others && !reclaim.evictions.is_empty() {
@@ -218,14 +221,14 @@ impl<'a> Case<'a> {
 
     /// Rules 2.7, 4.5: operators may send anybody away; jobs may not.
     fn protected(&self, victim: &Job, eviction: &Eviction, left: usize) -> Option<&'static str> {
-        use EvictionCause::{BorrowPreemption, Idle, Preemption, Rebalance, Reclaim};
-        if !matches!(eviction.cause, Reclaim | Preemption | BorrowPreemption | Rebalance | Idle) {
+        use EvictionCause::{Drain, Operator, QuotaLowered};
+        if matches!(eviction.cause, Drain | QuotaLowered | Operator) {
             return None;
         }
         if victim.never_evict || left < protected_members(victim).min(victim.members.len()) {
             return Some("it is never evicted");
         }
-        if eviction.surplus_only || eviction.cause == Idle {
+        if eviction.surplus_only || eviction.cause == EvictionCause::Idle {
             return None;
         }
         let policy = &self.index.snapshot.policy;
@@ -237,11 +240,15 @@ impl<'a> Case<'a> {
     }
 
     fn rule(&self, victim: &Job, eviction: &Eviction) -> Result<(), String> {
+        let policy = &self.index.snapshot.policy;
         match (eviction.cause, self.evictor) {
             (EvictionCause::Reclaim, Some(evictor)) => self.reclaims(evictor, victim),
             (EvictionCause::Preemption, Some(evictor)) => self.preempts(evictor, victim),
             (EvictionCause::BorrowPreemption, Some(evictor)) => self.borrow_preempts(evictor, victim),
             (EvictionCause::Rebalance, Some(evictor)) => self.rebalances(evictor, victim),
+            (EvictionCause::Consolidation, Some(evictor)) => {
+                moves::judge(self.plan, policy, evictor, victim, eviction)
+            }
             (EvictionCause::Idle | EvictionCause::Operator, _) => Ok(()),
             (EvictionCause::Drain, None) => self.drains(victim),
             (EvictionCause::QuotaLowered, None) => self.lowered(victim),

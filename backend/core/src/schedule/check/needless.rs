@@ -89,6 +89,10 @@ fn is_wanted(
     } else {
         vec![members]
     };
+    // Who moves keeps its quota: only its place can be wanted.
+    if eviction.cause == EvictionCause::Consolidation {
+        return groups.iter().all(|group| by_place(index, settled, victim, group));
+    }
     groups.iter().all(|group| {
         by_place(index, settled, victim, group)
             || by_quota(index, settled, reclaim, evictor, victim, group)

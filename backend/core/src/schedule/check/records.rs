@@ -53,6 +53,7 @@ const fn rules(cause: EvictionCause) -> &'static [&'static str] {
         EvictionCause::Preemption => &["4.2"],
         EvictionCause::BorrowPreemption => &["4.3"],
         EvictionCause::Rebalance => &["2.8"],
+        EvictionCause::Consolidation => &["5.10"],
         EvictionCause::Idle => &["6.2"],
         EvictionCause::Drain => &["5.1"],
         EvictionCause::QuotaLowered => &["2.10"],
@@ -83,7 +84,14 @@ fn shares(
         Some(asking) if asking == team => reclaim.nomination.iter().map(asked_by).sum(),
         _ => MilliGpu::ZERO,
     };
-    let lost: MilliGpu = reclaim.evictions.iter().map(|eviction| taken(index, eviction, team)).sum();
+    // Who only moves takes nothing from its team: its home is promised.
+    let moves = |eviction: &&Eviction| eviction.cause == EvictionCause::Consolidation;
+    let lost: MilliGpu = reclaim
+        .evictions
+        .iter()
+        .filter(|eviction| !moves(eviction))
+        .map(|eviction| taken(index, eviction, team))
+        .sum();
     if after.used > before.used + got - lost {
         let (before, after) = (before.used.0, after.used.0);
         return Err(format!("team {team}: {before} + {} - {} milli-GPU is not {after}", got.0, lost.0));

@@ -40,8 +40,9 @@ impl Bookings {
 
     pub(super) fn add_nominations(&mut self, index: &Index<'_>) {
         for nomination in &index.snapshot.nominations {
-            // Of a job that is gone, or has started elsewhere: nobody's any more.
-            let Some(job) = index.jobs.get(&nomination.job).filter(|job| job.is_pending()) else { continue };
+            // Of a job that is gone, or runs elsewhere: nobody's any more.
+            let waits = |job: &&&Job| !job.members.iter().any(stays);
+            let Some(job) = index.jobs.get(&nomination.job).filter(waits) else { continue };
             for placement in &nomination.members {
                 self.add(placement.node, &placement.gpus, &job.shape);
             }

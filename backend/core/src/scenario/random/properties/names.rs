@@ -44,6 +44,7 @@ fn renamed_and_shuffled(snapshot: &Snapshot, seed: u64) -> Snapshot {
     shuffle(&mut other.pools, &mut rng);
     shuffle(&mut other.nominations, &mut rng);
     shuffle(&mut other.rebalance_evictions_last_hour, &mut rng);
+    shuffle(&mut other.consolidation_moves_last_hour, &mut rng);
     other
 }
 
