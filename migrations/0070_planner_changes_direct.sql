@@ -16,7 +16,8 @@ end $$;
 create or replace function note_evictions() returns trigger language plpgsql as $$
 begin
     insert into planner_changes (subject, ids) select 'jobs', array_agg(distinct job_id) from changed having count(*) > 0;
-    insert into planner_changes (subject) select 'rebalances' where exists (select from changed where cause = 'rebalance');
+    insert into planner_changes (subject)
+    select 'capped_evictions' where exists (select from changed where cause in ('rebalance', 'consolidation'));
     return null;
 end $$;
 

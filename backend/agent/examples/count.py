@@ -4,7 +4,7 @@
     reeve submit -G 1 --checkpoint on_signal -- python3 count.py 1000
 
 It walks a chain of numbers, one step after the other, so that a step left out or done twice gives another result. Each 50
-steps it saves by itself, as a training loop does; on USR1 it saves after the step it is in, says so, and leaves with 0,
+steps it saves by itself, as a training loop does; on USR1 it says so after the step it is in, saves, and leaves with 0,
 which tells Reeve that it left because it was asked to. Run again, it finds its state in REEVE_CHECKPOINT_DIR.
 """
 
@@ -62,10 +62,12 @@ def main(steps: int, step_secs: float) -> int:
         value = next_value(value, step)
         print(f"step {step}", flush=True)
         time.sleep(step_secs)
+        if told_to_leave:
+            # Before it saves: once Reeve hears of the checkpoint, the job may be stopped at any moment.
+            print(f"leaves after step {step}", flush=True)
         if told_to_leave or step % SAVE_EVERY_STEPS == 0:
             save(folder / "state.json", step, value)
         if told_to_leave:
-            print(f"leaves after step {step}", flush=True)
             return 0
     save(folder / "state.json", step, value)
     print(f"result {value}", flush=True)

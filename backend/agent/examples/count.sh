@@ -5,7 +5,7 @@
 #
 # It walks the same chain of numbers as count.py. A shell is the wrong place for a checkpoint signal: it goes to every process
 # of the job, and would end the `mv` that is just writing the checkpoint. So this one looks, once a step, whether it is
-# to leave; then it saves, says so, and waits to be stopped, which is at once. If it left by itself, it would be finished.
+# to leave; then it says so, saves, and waits to be stopped, which is at once. If it left by itself, it would be finished.
 set -eu
 
 steps=$1
@@ -33,8 +33,9 @@ while [ "$step" -lt "$steps" ]; do
     echo "step $step"
     sleep "$step_secs"
     if reeve-ctl leaving >/dev/null; then
-        save
+        # Before it saves: once Reeve hears of the checkpoint, the job may be stopped at any moment.
         echo "leaves after step $step"
+        save
         while :; do sleep 1; done
     fi
     if [ $((step % save_every_steps)) -eq 0 ]; then
