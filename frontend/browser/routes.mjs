@@ -23,6 +23,7 @@ export async function findRoutes(page) {
     approvals: "/approvals",
     "approvals-all": "/approvals?view=all",
     "approvals-new": "/approvals/new?asks_for=quota",
+    "approvals-budget": "/approvals/new?asks_for=budget",
     audit: "/audit",
     "audit-denied": "/audit?outcome=denied",
     "audit-one": "/audit/1",
@@ -60,7 +61,11 @@ export async function findRoutes(page) {
     if (job) routes[`job-${state}`] = `/jobs/${job.id}`;
   }
   const job = await first("/jobs?limit=1");
-  if (job) routes.clone = `/jobs/new?from=${job.id}`;
+  if (job) {
+    routes.clone = `/jobs/new?from=${job.id}`;
+    // Of a team that has used something.
+    routes.statement = `/cost/statements/${new Date().toISOString().slice(0, 7)}/${job.team.slug}`;
+  }
   const reclaim = await first("/reclaims?limit=1");
   if (reclaim) {
     routes.reclaim = `/reclaims/${reclaim.id}`;

@@ -178,6 +178,7 @@ export const requestRoute = createRoute({
     team: text(raw.team),
     queue: text(raw.queue),
     pool: text(raw.pool),
+    budget: text(raw.budget),
     kind: oneOf(KINDS, raw.kind),
     level: oneOf(PRIORITY_CLASSES, raw.level),
   })),

@@ -110,5 +110,14 @@ describe("a request", () => {
       duration_secs: 7200,
       reason: "noon",
     });
+    // A named budget has an amount in its own unit, and no GPU-hours.
+    expect(requestOf({ ...values, asks_for: "budget", budget: "b1", amount: "0.5" })).toEqual({
+      asks_for: "budget",
+      team: "vision",
+      budget: "b1",
+      amount: "0.5",
+      duration_secs: 7200,
+      reason: "noon",
+    });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Budget, UsageRow } from "../src/api/money";
 import { costBars, costScale } from "../src/lib/cost-bars";
-import { daysOf, formatHours, formatMoney, isMonth, monthOf } from "../src/lib/money";
+import { daysOf, formatExact, formatHours, formatMoney, isMonth, monthOf } from "../src/lib/money";
 
 const team = (slug: string) => ({ id: `id-${slug}`, slug, name: slug });
 const row = (of: Partial<UsageRow>): UsageRow =>
@@ -80,6 +80,8 @@ describe("amounts", () => {
     expect(formatMoney("9007199254740993.25", "CNY", "zh-CN")).toContain("9,007,199,254,740,993.25");
     expect(formatMoney("1234.5", null, "en")).toBe("1,234.50");
     expect(formatHours("1234.56", "en")).toBe("1,234.6");
+    expect(formatExact("1234.560001", "en")).toBe("1,234.560001");
+    expect(formatExact("20", "zh-CN")).toBe("20");
   });
   it("know a month and its days, in UTC", () => {
     expect(monthOf(Date.parse("2026-01-01T00:30:00Z"), 1)).toBe("2025-12");

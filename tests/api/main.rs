@@ -5,6 +5,7 @@
 mod approvals;
 mod approvals_in_force;
 mod audit;
+mod budget_exceptions;
 mod calendar;
 mod clocks;
 mod dependencies;

@@ -26,26 +26,21 @@ impl Gate {
     pub(crate) fn fault(&self, team: TeamId, class: PriorityClass) -> Option<Fault> {
         let own = [team];
         let path = self.paths.get(&team).map_or(&own[..], Vec::as_slice);
-        let (code, standing, remedy) = match judge(&self.standings, path, class) {
+        let (code, standing, instead) = match judge(&self.standings, path, class) {
             Judgement::Pass => return None,
-            Judgement::NeedsApproval(standing) => {
-                ("budget_needs_approval", standing, "ask whoever keeps the budget to raise it")
-            }
-            Judgement::Blocked(standing) => (
-                "budget_exhausted",
-                standing,
-                "wait for the next month, or ask whoever keeps the budget to raise it",
-            ),
+            Judgement::NeedsApproval(standing) => ("budget_needs_approval", standing, ""),
+            Judgement::Blocked(standing) => ("budget_exhausted", standing, "wait for the next month, or "),
         };
         let amount = |micros: i64| format(i128::from(micros), MICRO_DIGITS, 0);
         let detail = format!(
-            "{} of {} {} are used this month (budget {}): {remedy}",
+            "{} of {} {} are used this month (budget {}): {instead}ask for an exception by \
+             POST /api/v1/escalations with asks_for budget, this budget, an amount and duration_secs",
             amount(standing.used_micros),
-            amount(standing.amount_micros + standing.extra.micros),
+            amount(standing.amount_micros.saturating_add(standing.extra.micros)),
             standing.unit,
             standing.id,
         );
-        Some(Fault::new("/team", code, detail))
+        Some(Fault::new("/team", code, detail).of_budget(standing.id))
     }
 }
 

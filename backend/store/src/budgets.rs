@@ -27,6 +27,8 @@ pub struct Budget {
     pub version: i64,
     /// The month and moment of the figure of use; none = not measured yet.
     pub measured: Option<(NaiveDate, DateTime<Utc>)>,
+    /// When the first of the exceptions that hold now ends.
+    pub extra_until: Option<DateTime<Utc>>,
 }
 
 struct Row {
@@ -45,6 +47,7 @@ struct Row {
     as_of: Option<DateTime<Utc>>,
     extra_micros: i64,
     unlimited: bool,
+    extra_until: Option<DateTime<Utc>>,
 }
 
 impl TryFrom<Row> for Budget {
@@ -67,6 +70,7 @@ impl TryFrom<Row> for Budget {
             note: row.note,
             version: row.version,
             measured: row.month.zip(row.as_of),
+            extra_until: row.extra_until,
         })
     }
 }
@@ -79,11 +83,11 @@ macro_rules! select_budgets {
             r#"select b.id, b.team_id, t.slug as team_slug, t.name as team_name, b.priority_class, b.unit,
                       b.amount_micros, b.action, b.note, b.version, u.month as "month?", u.as_of as "as_of?",
                       case when u.month = $2 then u.used_micros else 0 end as "used_micros!",
-                      x.extra as "extra_micros!", x.unlimited as "unlimited!"
+                      x.extra as "extra_micros!", x.unlimited as "unlimited!", x.until as "extra_until?"
                from budgets b join teams t on t.id = b.team_id left join budget_use u on u.budget_id = b.id
                cross join lateral (
-                 select coalesce(sum(e.extra_micros), 0)::bigint as extra,
-                        coalesce(bool_or(e.extra_micros is null), false) as unlimited
+                 select least(coalesce(sum(e.extra_micros), 0), 9223372036854775807)::bigint as extra,
+                        coalesce(bool_or(e.extra_micros is null), false) as unlimited, min(e.until) as until
                  from budget_exceptions e where e.budget_id = b.id and e.until > $1
                ) x "# + $rest,
             now,
@@ -267,11 +271,14 @@ pub async fn delete(tx: &mut WriteTx, before: &Budget) -> Result<(), StoreError>
 #[derive(Debug, Clone)]
 pub struct NewException<'a> {
     pub budget_id: Uuid,
+    pub team: TeamId,
     pub until: DateTime<Utc>,
     /// Added to the amount, in millionths of the budget's unit; `None` = as much as it takes.
     pub extra_micros: Option<i64>,
     pub reason: &'a str,
     pub granted_by: Option<UserId>,
+    /// By which it was asked for.
+    pub escalation_id: Option<Uuid>,
 }
 
 /// Grants it: from now on submissions see the larger budget.
@@ -281,40 +288,52 @@ pub struct NewException<'a> {
 pub async fn grant_exception(tx: &mut WriteTx, new: &NewException<'_>) -> Result<Uuid, StoreError> {
     let id = RowId::mint(tx.now()).0;
     sqlx::query!(
-        "insert into budget_exceptions (id, budget_id, extra_micros, until, reason, granted_by, created_at)
-         values ($1, $2, $3, $4, $5, $6, $7)",
+        "insert into budget_exceptions (id, budget_id, extra_micros, until, reason, granted_by, created_at, escalation_id)
+         values ($1, $2, $3, $4, $5, $6, $7, $8)",
         id,
         new.budget_id,
         new.extra_micros,
         new.until,
         new.reason,
         new.granted_by.map(|by| by.0),
-        tx.now()
+        tx.now(),
+        new.escalation_id
     )
     .execute(tx.connection())
     .await?;
-    tx.record(NewEvent::new("budget.exception_granted", "budget", new.budget_id).after(json!({
-        "exception_id": id, "extra_micros": new.extra_micros, "until": new.until, "reason": new.reason,
+    let event = NewEvent::new("budget.exception_granted", "budget", new.budget_id).team(new.team);
+    tx.record(event.after(json!({
+        "exception_id": id, "escalation_id": new.escalation_id, "extra_micros": new.extra_micros, "until": new.until,
+        "reason": new.reason,
     })));
     Ok(id)
 }
 
-/// Ends an exception now.
+/// Ends the exception that an escalation gave, at `at`. One that is over by itself, or whose budget is gone, needs no end.
 ///
 /// # Errors
-/// [`StoreError::NotFound`] when there is none that holds.
-pub async fn revoke_exception(tx: &mut WriteTx, id: Uuid) -> Result<(), StoreError> {
-    let now = tx.now();
-    let ended = sqlx::query_scalar!(
-        "update budget_exceptions set until = $2 where id = $1 and until > $2 returning budget_id",
-        id,
-        now
+/// [`StoreError::Unavailable`].
+pub async fn end_exception_of(
+    tx: &mut WriteTx,
+    escalation: Uuid,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let ended = sqlx::query!(
+        "update budget_exceptions e set until = $2 from budgets b
+         where e.escalation_id = $1 and e.until > $2 and b.id = e.budget_id returning e.id, e.budget_id, b.team_id",
+        escalation,
+        at
     )
     .fetch_optional(tx.connection())
     .await?;
-    let budget = ended.ok_or(StoreError::NotFound)?;
-    let event = NewEvent::new("budget.exception_revoked", "budget", budget);
-    tx.record(event.detail(json!({"exception_id": id})));
+    if let Some(ended) = ended {
+        let event = NewEvent::new("budget.exception_revoked", "budget", ended.budget_id);
+        tx.record(
+            event
+                .team(TeamId(ended.team_id))
+                .detail(json!({"exception_id": ended.id, "escalation_id": escalation})),
+        );
+    }
     Ok(())
 }
 

@@ -45,7 +45,7 @@ macro_rules! select_budgets {
                select b.team_id, t.slug as team_slug, t.name as team_name, b.gpu_hours, b.version,
                       to_char($1::timestamptz at time zone 'utc', 'YYYY-MM') as "month!",
                       (select coalesce(sum((e.granted ->> 'gpu_hours')::bigint), 0)::bigint from escalations e
-                       where e.asks_for = 'budget' and e.state = 'active' and e.team_id = b.team_id
+                       where e.asks_for = 'budget' and e.budget_id is null and e.state = 'active' and e.team_id = b.team_id
                          and e.expires_at > $1) as "exception_gpu_hours!",
                       (select coalesce(sum(u.gpu_milli * extract(epoch from
                                 least(coalesce(u.ended_at, $1), $1) - greatest(u.started_at, month.begins))), 0)::bigint

@@ -2353,6 +2353,11 @@ export interface components {
         };
         /** @description The whole, or less of it. */
         Approve: {
+            /**
+             * @description At most the amount granted so far, in the budget's unit: a decimal above zero.
+             * @example 50
+             */
+            amount?: string | null;
             /** Format: int64 */
             borrow_limit_gpus?: number | null;
             comment?: string | null;
@@ -2491,6 +2496,11 @@ export interface components {
         BatchView: {
             items: components["schemas"]["BatchItem"][];
         };
+        /** @description A budget without and with the exception. */
+        BudgetChange: {
+            after: components["schemas"]["BudgetView"];
+            before: components["schemas"]["BudgetView"];
+        };
         /** @enum {string} */
         BudgetStanding: "within" | "over" | "unset";
         /** @description A budget and what is used of it this month. */
@@ -2505,6 +2515,11 @@ export interface components {
             as_of?: string | null;
             /** @description Added by exceptions that hold now; null = as much as it takes. */
             extra?: string | null;
+            /**
+             * Format: date-time
+             * @description When the first of those exceptions ends; null = none holds.
+             */
+            extra_until?: string | null;
             /** @description What the month will have used if it goes on so. */
             forecast: string;
             /** Format: uuid */
@@ -3017,6 +3032,7 @@ export interface components {
         EscalationPreview: {
             /** Format: date-time */
             as_of: string;
+            budget?: components["schemas"]["BudgetChange"] | null;
             cost: components["schemas"]["CostView"];
             route?: components["schemas"]["RouteView"] | null;
             what_if?: components["schemas"]["WhatIfView"] | null;
@@ -3032,6 +3048,7 @@ export interface components {
             asks_for: components["schemas"]["AsksFor"];
             /** @description An emergency: active before anybody approved it. */
             break_glass: boolean;
+            budget?: components["schemas"]["ExceededBudget"] | null;
             /**
              * Format: double
              * @description What it may cost at most: GPUs of the jobs that it reached when it was asked for, for as long as is granted.
@@ -3170,6 +3187,15 @@ export interface components {
             free_gpus: number;
             node: components["schemas"]["NodeRef"];
             pool: components["schemas"]["PoolRef"];
+        };
+        /** @description A budget that an exception is about. */
+        ExceededBudget: {
+            /** Format: uuid */
+            id: string;
+            /** @description Null = every class. */
+            priority_class?: string | null;
+            /** @description `gpu_hours` or `money`; null = the budget is gone. */
+            unit?: string | null;
         };
         /** @description A start that is planned, or why none can be. */
         ExpectedStartView: {
@@ -4905,6 +4931,11 @@ export interface components {
         };
         /** @description What is asked for. Fields that the kind of request does not have are refused. */
         RequestEscalation: {
+            /**
+             * @description How much more than the budget, in its unit: a decimal above zero (budget, where one is named).
+             * @example 50
+             */
+            amount?: string | null;
             /** @description `priority`, `quota`, `budget` or `never_evict`. */
             asks_for: components["schemas"]["AsksFor"];
             /**
@@ -4915,13 +4946,18 @@ export interface components {
             /** @description An emergency: active at once, for those whom the policy lets; a review falls due. */
             break_glass?: boolean;
             /**
+             * Format: uuid
+             * @description The budget to be exceeded: the team's own, or one above it (budget). Those who decide are the budget's team's.
+             */
+            budget?: string | null;
+            /**
              * Format: int64
              * @description How long, once active. Left out only for a quota: then for good.
              */
             duration_secs?: number | null;
             /**
              * Format: int64
-             * @description High-priority GPU-hours on top of the month's budget (budget).
+             * @description High-priority GPU-hours on top of the month's budget (budget, where no `budget` is named).
              */
             gpu_hours?: number | null;
             /**
@@ -5475,6 +5511,8 @@ export interface components {
         };
         /** @description Amounts, each where its kind of request has one. */
         TermsView: {
+            /** @description On top of the budget, in its unit: a decimal. */
+            amount?: string | null;
             /**
              * Format: int32
              * @description Null = as it is.

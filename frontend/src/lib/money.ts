@@ -15,6 +15,11 @@ export function formatHours(hours: string, locale: Locale): string {
   return new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }).format(hours as Decimal);
 }
 
+/** An amount with all the digits that it has. */
+export function formatExact(amount: string, locale: Locale): string {
+  return new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }).format(amount as Decimal);
+}
+
 /** This month or one before it, as YYYY-MM in UTC, like the ledger's days. */
 export function monthOf(now: number, back = 0): string {
   const date = new Date(now);

@@ -15,6 +15,10 @@ export type RequestValues = {
   guaranteed_gpus?: number | null;
   borrow_limit_gpus?: number | null;
   gpu_hours?: number | null;
+  /** A budget's id; none = high-priority GPU-hours. */
+  budget?: string | undefined;
+  /** In the budget's unit. */
+  amount?: string | null;
   minutes?: number | null;
   starts_at?: string;
   reason: string;
@@ -46,6 +50,9 @@ export function requestOf(values: RequestValues): Request {
     if (values.guaranteed_gpus != null) body.guaranteed_gpus = values.guaranteed_gpus;
     if (values.borrow_limit_gpus != null) body.borrow_limit_gpus = values.borrow_limit_gpus;
   }
-  if (asks_for === "budget" && values.gpu_hours != null) body.gpu_hours = values.gpu_hours;
+  if (asks_for === "budget" && values.budget) {
+    body.budget = values.budget;
+    if (values.amount) body.amount = String(values.amount);
+  } else if (asks_for === "budget" && values.gpu_hours != null) body.gpu_hours = values.gpu_hours;
   return body;
 }

@@ -132,5 +132,22 @@ function AskInstead({ error, values }: { error: unknown; values: FormValues | un
         </ButtonLink>
       </p>
     );
+  const budget = error instanceof Problem ? error.body.params?.budget : undefined;
+  if (code === "budget_exhausted" || code === "budget_needs_approval")
+    return (
+      <p className="help-line">
+        {t("submit.ask_text")}{" "}
+        <ButtonLink
+          to="/approvals/new"
+          search={{
+            asks_for: "budget",
+            team: values.team,
+            ...(typeof budget === "string" && { budget }),
+          }}
+        >
+          {t("budget.ask_exception")}
+        </ButtonLink>
+      </p>
+    );
   return null;
 }

@@ -78,8 +78,9 @@ problem_codes! {
     EscalationOpen = "escalation_open", 409, "A request for the same thing is open", "Wait until it is decided, or withdraw it and ask anew.";
     EscalationLarger = "escalation_larger", 422, "More than is asked for", "Approvers grant what is asked or less; `errors` names the field.";
     EscalationNeedless = "escalation_needless", 422, "It is so already", "Ask for more than what holds now; `detail` says what that is.";
-    BudgetExhausted = "budget_exhausted", 422, "The budget is used up", "`detail` names the budget. Wait for the next month, or ask whoever keeps it to raise it.";
-    BudgetNeedsApproval = "budget_needs_approval", 422, "The budget is used up, and more needs an approval", "Ask whoever keeps the budget that `detail` names to raise it: an exception for a time cannot be granted yet.";
+    BudgetExhausted = "budget_exhausted", 422, "The budget is used up", "`detail` names the budget. Wait for the next month, or ask for an exception: POST /api/v1/escalations with asks_for `budget`, its id as budget, an amount and a duration; somebody else approves it.";
+    BudgetNeedsApproval = "budget_needs_approval", 422, "The budget is used up, and more needs an approval", "Ask for an exception from the budget that `detail` names: POST /api/v1/escalations with asks_for `budget`, its id as budget, an amount and a duration; somebody else approves it.";
+    BudgetGone = "budget_gone", 409, "The budget is gone", "There is nothing to exceed any more: deny or withdraw the request.";
     MonthNotOver = "month_not_over", 409, "The month is not settled to its end", "Wait until a few minutes after its end.";
     MonthClosed = "month_closed", 409, "The month is closed", "Nothing of it changes any more. Book a correction.";
     MonthOpen = "month_open", 409, "The month is open", "What is wrong in it can still change; corrections are for closed months.";

@@ -27,6 +27,9 @@ pub(crate) struct ApproveArgs {
     /// Fewer GPU-hours (budget)
     #[arg(long)]
     gpu_hours: Option<u64>,
+    /// A smaller amount, in the budget's unit (budget exception)
+    #[arg(long)]
+    amount: Option<String>,
     #[arg(long)]
     comment: Option<String>,
 }
@@ -94,6 +97,7 @@ pub(crate) async fn approve(args: ApproveArgs, client: &Client, output: Output) 
         ("duration_secs", args.duration.map(|secs| json!(secs))),
         ("guaranteed_gpus", args.gpus.map(|gpus| json!(gpus))),
         ("gpu_hours", args.gpu_hours.map(|hours| json!(hours))),
+        ("amount", args.amount.map(|amount| json!(amount))),
         ("comment", args.comment.map(|comment| json!(comment))),
     ];
     decide("approve", args.id, given(body), client, output).await

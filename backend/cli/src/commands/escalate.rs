@@ -16,12 +16,13 @@ pub(crate) enum Scope {
     Platform,
 }
 
-/// What is asked for: --level, --quota, --budget or --never-evict.
+/// What is asked for: --level, --quota, --budget, --budget-exception or --never-evict.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   reeve escalate JOB --level critical --for 2h --scope platform --reason 'the paper is due'
   reeve escalate --team speech --queue speech-train --level high --for 8h --reason 'release night'
   reeve escalate --team speech --quota h100=16 --reason 'two more people'
+  reeve escalate --team speech --budget-exception BUDGET=50 --for 7d --reason 'exam week'
   reeve escalate JOB --never-evict --for 2d --reason 'it cannot be resumed'")]
 pub(crate) struct EscalateArgs {
     /// A live job, by id; left out with --team
@@ -46,6 +47,9 @@ pub(crate) struct EscalateArgs {
     /// High-priority GPU-hours on top of the month's budget
     #[arg(long, group = "what", value_name = "GPU-HOURS", requires = "team")]
     budget: Option<u64>,
+    /// More than a budget of the team, or of one above it, in the budget's unit; its id stands in the refusal
+    #[arg(long, group = "what", value_name = "BUDGET=AMOUNT", requires = "team")]
+    budget_exception: Option<String>,
     /// That the job is not evicted, on a loan either
     #[arg(long, group = "what", requires = "job")]
     never_evict: bool,
@@ -83,12 +87,12 @@ fn body(args: EscalateArgs) -> anyhow::Result<Value> {
         "priority"
     } else if args.quota.is_some() {
         "quota"
-    } else if args.budget.is_some() {
+    } else if args.budget.is_some() || args.budget_exception.is_some() {
         "budget"
     } else if args.never_evict {
         "never_evict"
     } else {
-        bail!("say what is asked for: --level, --quota, --budget or --never-evict");
+        bail!("say what is asked for: --level, --quota, --budget, --budget-exception or --never-evict");
     };
     ensure!(args.job.is_some() || args.team.is_some(), "name a job, or a team by --team");
     body.insert("asks_for".to_owned(), json!(asks_for));
@@ -98,6 +102,13 @@ fn body(args: EscalateArgs) -> anyhow::Result<Value> {
         let gpus: u32 = gpus.parse().context("--quota: GPUS is a number")?;
         body.insert("pool".to_owned(), json!(pool));
         body.insert("guaranteed_gpus".to_owned(), json!(gpus));
+    }
+    if let Some(exception) = &args.budget_exception {
+        let (budget, amount) =
+            exception.split_once('=').context("--budget-exception: BUDGET=AMOUNT, the budget by its id")?;
+        let budget: uuid::Uuid = budget.parse().context("--budget-exception: BUDGET is an id")?;
+        body.insert("budget".to_owned(), json!(budget));
+        body.insert("amount".to_owned(), json!(amount));
     }
     let scope = args.scope.map(|scope| match scope {
         Scope::Team => "team",
@@ -209,7 +220,7 @@ pub(crate) async fn show(args: ShowArgs, client: &Client, output: Output) -> any
     preview.as_ref().map_or(Ok(()), print_preview)
 }
 
-const FIELDS: [(&str, &str); 16] = [
+const FIELDS: [(&str, &str); 19] = [
     ("id", "/id"),
     ("state", "/state"),
     ("asks for", "/asks_for"),
@@ -221,6 +232,9 @@ const FIELDS: [(&str, &str); 16] = [
     ("pool", "/pool/slug"),
     ("guaranteed gpus", "/granted/guaranteed_gpus"),
     ("gpu-hours", "/granted/gpu_hours"),
+    ("budget", "/budget/id"),
+    ("budget's unit", "/budget/unit"),
+    ("amount granted", "/granted/amount"),
     ("seconds", "/granted/duration_secs"),
     ("asked by", "/requested_by/username"),
     ("reason", "/reason"),
@@ -282,6 +296,18 @@ fn print_preview(said: &Value) -> anyhow::Result<()> {
     println!("may cost         {} GPU-hours", cell(said, "/cost/gpu_hours"));
     if !said["cost"]["budget"].is_null() {
         println!("budget           {} GPU-hours left", cell(said, "/cost/budget/remaining_gpu_hours"));
+    }
+    if !said["budget"].is_null() {
+        for (title, pointer) in [("budget now", "/budget/before"), ("budget then", "/budget/after")] {
+            let of = |field: &str| cell(said, &format!("{pointer}/{field}"));
+            println!(
+                "{title:<16} {} and {} more; {} used: {}",
+                of("amount"),
+                of("extra"),
+                of("used"),
+                of("state")
+            );
+        }
     }
     for (list, title) in [("starts", "would start"), ("evictions", "would be asked to leave")] {
         let found = said["what_if"][list]["items"].as_array().map(Vec::as_slice).unwrap_or_default();

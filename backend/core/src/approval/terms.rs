@@ -12,7 +12,7 @@ text_enum! {
         Priority = "priority",
         /// Another guarantee or borrow limit.
         Quota = "quota",
-        /// High-priority GPU-hours on top of the month's budget.
+        /// High-priority GPU-hours on top of the month's, or more than a named budget allows.
         Budget = "budget",
         /// That a job is not evicted, on a loan either.
         NeverEvict = "never_evict",
@@ -37,6 +37,8 @@ pub struct Terms {
     /// `None` = as it is.
     pub borrow_limit_gpus: Option<i32>,
     pub gpu_hours: Option<i64>,
+    /// On top of a named budget, in millionths of its unit.
+    pub extra_micros: Option<i64>,
     /// `None` = for good (quotas only).
     pub duration_secs: Option<i64>,
 }
@@ -52,6 +54,7 @@ impl Terms {
             guaranteed_gpus: lower("guaranteed_gpus", self.guaranteed_gpus, less.guaranteed_gpus)?,
             borrow_limit_gpus: lower("borrow_limit_gpus", self.borrow_limit_gpus, less.borrow_limit_gpus)?,
             gpu_hours: lower("gpu_hours", self.gpu_hours, less.gpu_hours)?,
+            extra_micros: lower("amount", self.extra_micros, less.extra_micros)?,
             duration_secs: match (self.duration_secs, less.duration_secs) {
                 (None, shorter) => shorter,
                 (known, shorter) => lower("duration_secs", known, shorter)?,

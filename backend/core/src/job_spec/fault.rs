@@ -1,6 +1,7 @@
 //! What is wrong with one field.
 
 use serde_json::Number;
+use uuid::Uuid;
 
 /// One refusal: the field as a JSON pointer, a stable code, and a sentence with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,12 +9,21 @@ pub struct Fault {
     pub pointer: String,
     pub code: &'static str,
     pub detail: String,
+    /// The budget that refuses, where one does.
+    pub budget: Option<Uuid>,
 }
 
 impl Fault {
     /// A fault of the field at `pointer`.
     pub fn new(pointer: impl Into<String>, code: &'static str, detail: impl Into<String>) -> Self {
-        Self { pointer: pointer.into(), code, detail: detail.into() }
+        Self { pointer: pointer.into(), code, detail: detail.into(), budget: None }
+    }
+
+    /// The same fault, for the sake of this budget.
+    #[must_use]
+    pub const fn of_budget(mut self, budget: Uuid) -> Self {
+        self.budget = Some(budget);
+        self
     }
 
     /// The same fault inside a batch: `/jobs/17` before its pointer.

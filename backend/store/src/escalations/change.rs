@@ -28,7 +28,7 @@ impl<'a> Mark<'a> {
 pub(super) fn event(row: &EscalationRow, action: &'static str) -> NewEvent {
     NewEvent::new(action, "escalation", row.id).team(row.team()).detail(json!({
         "asks_for": row.asks_for, "team": row.team_slug, "job_id": row.job_id, "job": row.job_name,
-        "queue": row.queue_slug, "pool": row.pool_slug, "scope": row.scope,
+        "queue": row.queue_slug, "pool": row.pool_slug, "budget_id": row.budget_id, "scope": row.scope,
     }))
 }
 

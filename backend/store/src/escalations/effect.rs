@@ -1,16 +1,18 @@
 //! What an escalation does when it becomes active. Raises and exceptions are read by the planner from the active rows
-//! themselves; a quota is changed, and what it was is kept for the end.
+//! themselves; a quota is changed, and what it was is kept for the end; a budget gets an exception.
 
 use super::change::{self, Mark};
 use super::cover;
 use super::row::EscalationRow;
+use crate::budgets::{self, NewException};
 use crate::error::StoreError;
 use crate::quotas::{self, QuotaTerms};
 use crate::write_tx::WriteTx;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use reeve_core::approval::{Act, AsksFor, Case};
 use reeve_core::id::{PoolId, TeamId};
 use reeve_core::quota::{GuaranteeFault, check_guarantee};
+use uuid::Uuid;
 
 /// Why it cannot be put in force now.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,6 +21,8 @@ pub enum EffectFault {
     Guarantee(#[from] GuaranteeFault),
     #[error("the job has ended")]
     JobEnded,
+    #[error("the budget is gone")]
+    BudgetGone,
 }
 
 /// Puts an approved one in force, unless it begins later.
@@ -54,6 +58,11 @@ pub(super) async fn put_in_force(
         return Ok(Err(fault.into()));
     }
     let at = row.starts_at.unwrap_or(tx.now());
+    if let Some(budget) = row.budget_id
+        && !except(tx, row, budget, after, at).await?
+    {
+        return Ok(Err(EffectFault::BudgetGone));
+    }
     let mark = Mark { at: Some(at), ..Mark::default() };
     let row = change::to(tx, row, after, mark, "escalation.activated").await?;
     take_effect(tx, &row, at).await?;
@@ -71,6 +80,32 @@ pub(super) async fn take_effect(
     }
     tx.wake_schedule();
     Ok(())
+}
+
+/// Grants the exception, if the budget is still there.
+async fn except(
+    tx: &mut WriteTx,
+    row: &EscalationRow,
+    budget: Uuid,
+    after: &Case,
+    at: DateTime<Utc>,
+) -> Result<bool, StoreError> {
+    let budget = match budgets::lock(tx, budget).await {
+        Err(StoreError::NotFound) => return Ok(false),
+        found => found?,
+    };
+    let lasts = after.granted.duration_secs.ok_or(StoreError::Conflict)?;
+    let exception = NewException {
+        budget_id: budget.standing.id,
+        team: budget.standing.team,
+        until: at + TimeDelta::seconds(lasts),
+        extra_micros: after.granted.extra_micros,
+        reason: &row.reason,
+        granted_by: after.approved_by.last().copied(),
+        escalation_id: Some(row.id),
+    };
+    budgets::grant_exception(tx, &exception).await?;
+    Ok(true)
 }
 
 async fn change_quota(

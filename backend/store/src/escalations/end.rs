@@ -3,6 +3,7 @@
 use super::change::{self, Mark};
 use super::effect::{Kept, place, take_effect};
 use super::row::EscalationRow;
+use crate::budgets;
 use crate::error::StoreError;
 use crate::quotas;
 use crate::write_tx::WriteTx;
@@ -32,6 +33,9 @@ pub async fn out_of_force(
     let mark = Mark { by, note, at: Some(at) };
     let ended = change::to(tx, row, after, mark, action(after.state)).await?;
     if was_active {
+        if row.budget_id.is_some() {
+            budgets::end_exception_of(tx, row.id, at).await?;
+        }
         take_effect(tx, &ended, at).await?;
     }
     Ok(ended)

@@ -23,6 +23,7 @@ pub struct NewEscalation {
     pub queue: Option<QueueId>,
     pub kinds: Option<Vec<Kind>>,
     pub pool: Option<PoolId>,
+    pub budget: Option<Uuid>,
     pub scope: Option<Scope>,
     pub asked: Terms,
     pub reason: String,
@@ -118,9 +119,9 @@ async fn insert(tx: &mut WriteTx, new: &NewEscalation) -> Result<EscalationId, S
     sqlx::query!(
         "insert into escalations (id, asks_for, state, team_id, job_id, queue_id, kinds, pool_id, scope, asked, granted,
              reason, requested_by, requested_at, starts_at, decide_by, policy_version, rule, gpu_milli, renews,
-             break_glass, review_due_at, updated_at)
+             break_glass, review_due_at, budget_id, updated_at)
          values ($1, $2, 'requested', $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-             $20, $12)",
+             $20, $21, $12)",
         id.0,
         new.asks_for.as_str(),
         new.team.0,
@@ -140,7 +141,8 @@ async fn insert(tx: &mut WriteTx, new: &NewEscalation) -> Result<EscalationId, S
         new.gpu_milli,
         new.renews.map(|id| id.0),
         review_due_at.is_some(),
-        review_due_at
+        review_due_at,
+        new.budget
     )
     .execute(tx.connection())
     .await?;

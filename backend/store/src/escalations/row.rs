@@ -24,6 +24,10 @@ pub struct EscalationRow {
     pub kinds: Option<Vec<String>>,
     pub pool_id: Option<Uuid>,
     pub pool_slug: Option<String>,
+    pub budget_id: Option<Uuid>,
+    /// None = the budget is gone.
+    pub budget_unit: Option<String>,
+    pub budget_class: Option<String>,
     pub scope: Option<String>,
     pub asked: serde_json::Value,
     pub granted: serde_json::Value,
@@ -137,7 +141,8 @@ macro_rules! select_escalations {
             $crate::escalations::row::EscalationRow,
             r#"select e.id, e.asks_for, e.state, e.team_id, t.slug as team_slug, t.name as team_name, e.job_id,
                       j.name as "job_name?", e.queue_id, q.slug as "queue_slug?", e.kinds, e.pool_id,
-                      p.slug as "pool_slug?", e.scope, e.asked, e.granted, e.reason, e.requested_by, u.username,
+                      p.slug as "pool_slug?", e.budget_id, b.unit as "budget_unit?", b.priority_class as "budget_class?",
+                      e.scope, e.asked, e.granted, e.reason, e.requested_by, u.username,
                       u.display_name, e.requested_at, e.starts_at, e.decide_by, e.rule, e.step, e.steps, e.approved_at,
                       e.activated_at, e.expires_at, e.ended_at, e.ended_by, eu.username as "ended_by_username?",
                       eu.display_name as "ended_by_name?", e.end_note, e.gpu_milli, e.renews, e.quota_before,
@@ -149,7 +154,7 @@ macro_rules! select_escalations {
                         as "approved_by!: Vec<Uuid>"
                from escalations e join teams t on t.id = e.team_id join users u on u.id = e.requested_by
                left join jobs j on j.id = e.job_id left join queues q on q.id = e.queue_id
-               left join pools p on p.id = e.pool_id left join users eu on eu.id = e.ended_by
+               left join pools p on p.id = e.pool_id left join budgets b on b.id = e.budget_id left join users eu on eu.id = e.ended_by
                left join users ru on ru.id = e.reviewed_by "# + $rest
             $(, $argument)*
         )

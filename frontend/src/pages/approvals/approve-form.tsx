@@ -2,6 +2,7 @@ import { Form, Input, InputNumber, Select } from "antd";
 import { approve, type Escalation } from "../../api/approvals";
 import { PRIORITY_CLASSES, type PriorityClass } from "../../api/views";
 import { FormPanel } from "../../components/form-panel";
+import { budgetAmount } from "../../lib/terms";
 import { useText } from "../../lib/use-text";
 
 type Values = {
@@ -10,13 +11,15 @@ type Values = {
   guaranteed_gpus?: number | null;
   borrow_limit_gpus?: number | null;
   gpu_hours?: number | null;
+  amount?: string | null;
   comment: string;
 };
 type Props = { one: Escalation; onClose: () => void; onDone: (after: Escalation) => Promise<void> };
 
 /** A yes to all of it, or to less: a lower level, a shorter time, a smaller amount. Only what was changed is sent. */
 export function ApproveForm({ one, onClose, onDone }: Props) {
-  const { t, word, n } = useText();
+  const text = useText();
+  const { t, word, n } = text;
   const { granted } = one;
   const level = PRIORITY_CLASSES.find((name) => name === granted.level);
   const atMost = level ? PRIORITY_CLASSES.slice(0, PRIORITY_CLASSES.indexOf(level) + 1) : [];
@@ -30,6 +33,7 @@ export function ApproveForm({ one, onClose, onDone }: Props) {
       const value = values[name];
       if (value != null && value !== granted[name]) body[name] = value;
     }
+    if (values.amount && String(values.amount) !== granted.amount) body.amount = String(values.amount);
     await onDone(await approve(one, body, key));
   };
   const amounts = (["guaranteed_gpus", "borrow_limit_gpus", "gpu_hours"] as const).filter(
@@ -45,6 +49,7 @@ export function ApproveForm({ one, onClose, onDone }: Props) {
         guaranteed_gpus: granted.guaranteed_gpus ?? null,
         borrow_limit_gpus: granted.borrow_limit_gpus ?? null,
         gpu_hours: granted.gpu_hours ?? null,
+        amount: granted.amount ?? null,
         comment: "",
       }}
       fieldFor={(name) => (name === "duration_secs" ? "minutes" : name)}
@@ -65,6 +70,15 @@ export function ApproveForm({ one, onClose, onDone }: Props) {
             extra={t("approval.at_most", { most: n(minutes) })}
           >
             <InputNumber min={1} max={minutes} />
+          </Form.Item>
+        )}
+        {granted.amount != null && (
+          <Form.Item<Values>
+            name="amount"
+            label={t("approval_amount.amount")}
+            extra={t("approval.at_most", { most: budgetAmount(granted.amount, one.budget?.unit, text) })}
+          >
+            <InputNumber<string> min="0.000001" max={granted.amount} stringMode />
           </Form.Item>
         )}
         {amounts.map((name) => (

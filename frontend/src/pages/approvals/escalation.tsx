@@ -79,7 +79,7 @@ function Standing({ one }: { one: Escalation }) {
   if (one.state === "active")
     return (
       <p className="verdict">
-        {t("approval.is_active", { terms: termsText(one.granted, text) })}{" "}
+        {t("approval.is_active", { terms: termsText(one.granted, text, one.budget?.unit) })}{" "}
         {one.expires_at && (
           <>
             {t("approval.ends")} <Until to={one.expires_at} />
@@ -98,8 +98,8 @@ function Standing({ one }: { one: Escalation }) {
 function What({ one }: { one: Escalation }) {
   const text = useText();
   const { t, n, word } = text;
-  const asked = termsText(one.asked, text);
-  const granted = termsText(one.granted, text);
+  const asked = termsText(one.asked, text, one.budget?.unit);
+  const granted = termsText(one.granted, text, one.budget?.unit);
   return (
     <Facts
       items={[
@@ -115,6 +115,19 @@ function What({ one }: { one: Escalation }) {
           ),
         ],
         [t("field.team"), one.team.name],
+        [
+          t("cost_menu.budgets"),
+          one.budget && (
+            <Link key="budget" to="/cost/budgets" search={{ team: one.team.slug }}>
+              {[
+                word("cost_unit", one.budget.unit ?? ""),
+                one.budget.priority_class
+                  ? word("priority", one.budget.priority_class)
+                  : t("budget.every_class"),
+              ].join(" · ")}
+            </Link>
+          ),
+        ],
         [t("approval.asked"), asked],
         [t("approval.granted"), granted === asked ? null : <strong key="granted">{granted}</strong>],
         [t("approval.scope"), one.scope ? word("escalation_scope", one.scope) : null],

@@ -1,13 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { type Escalation, type Preview, previewEscalation } from "../../api/approvals";
+import type { Budget } from "../../api/money";
 import { listQuotas } from "../../api/operations";
 import { Answer } from "../../components/feedback";
 import { Facts, Section } from "../../components/page";
 import { QuotaBar, QuotaLegend } from "../../components/quota-bar";
 import { WhatIfDifference } from "../../components/what-if-difference";
 import { When } from "../../components/when";
+import { formatHours, formatMoney } from "../../lib/money";
 import { affectedBy } from "../../lib/preview-bars";
-import { seatText } from "../../lib/terms";
+import { budgetAmount, seatText } from "../../lib/terms";
 import { useText } from "../../lib/use-text";
 import { touchesOthers } from "../../lib/what-if";
 
@@ -35,7 +37,7 @@ const quotaChange = (one: Escalation): QuotaChange =>
 export function PreviewBody({ preview, quota }: { preview: Preview; quota: QuotaChange }) {
   const text = useText();
   const { t, n, word } = text;
-  const { what_if: difference, cost, route } = preview;
+  const { what_if: difference, cost, route, budget } = preview;
   return (
     <div className="preview">
       {route && (
@@ -66,6 +68,14 @@ export function PreviewBody({ preview, quota }: { preview: Preview; quota: Quota
       <Bars preview={preview} quota={quota} />
       {difference && <WhatIfDifference answer={difference} />}
       {difference && !difference.at_rest && <p className="bad-text">{t("whatif.not_at_rest")}</p>}
+      {budget && (
+        <Facts
+          items={[
+            [t("budget.before"), <BudgetLine key="before" budget={budget.before} />],
+            [t("budget.after"), <BudgetLine key="after" budget={budget.after} />],
+          ]}
+        />
+      )}
       <Facts
         items={[
           [t("approval.cost"), `${n(cost.gpu_hours, 1)} (${t("unit.gpus", { gpus: n(cost.gpus) })})`],
@@ -83,6 +93,23 @@ export function PreviewBody({ preview, quota }: { preview: Preview; quota: Quota
         ]}
       />
     </div>
+  );
+}
+
+/** What is used of a budget and its exceptions. */
+function BudgetLine({ budget }: { budget: Budget }) {
+  const text = useText();
+  const { t, n, word, locale } = text;
+  const used = (value: string) =>
+    budget.unit === "money" ? formatMoney(value, null, locale) : formatHours(value, locale);
+  const amount = (value: string) => budgetAmount(value, budget.unit, text);
+  const extra = budget.extra == null ? t("budget.no_limit") : amount(budget.extra);
+  return (
+    <>
+      <progress max={100} value={Math.min(100, budget.percent)} aria-label={t("budget.used")} />{" "}
+      {t("budget.line", { used: used(budget.used), amount: amount(budget.amount), extra })} (
+      {n(budget.percent)} %, {word("budget_state", budget.state)})
+    </>
   );
 }
 

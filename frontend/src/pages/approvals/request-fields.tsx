@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Checkbox, Form, Input, InputNumber, Radio, Select } from "antd";
 import { ASKS } from "../../api/approvals";
+import { listBudgets } from "../../api/money";
 import { listQueues } from "../../api/operations";
 import { KINDS, PRIORITY_CLASSES } from "../../api/views";
 import { usePools, useTeams } from "../../components/choose";
@@ -40,15 +41,7 @@ export function RequestFields({ values, ofJob }: { values: RequestValues | undef
         )}
         {asks === "priority" && <PriorityFields team={values?.team} ofJob={oneJob} />}
         {asks === "quota" && <QuotaFields />}
-        {asks === "budget" && (
-          <Form.Item<RequestValues>
-            name="gpu_hours"
-            label={t("approval_amount.gpu_hours")}
-            rules={[required]}
-          >
-            <InputNumber min={1} precision={0} />
-          </Form.Item>
-        )}
+        {asks === "budget" && <BudgetFields named={!!values?.budget} />}
       </div>
       <div className="form-row">
         <Form.Item<RequestValues>
@@ -124,6 +117,42 @@ function PriorityFields({ team, ofJob }: { team: string | undefined; ofJob: bool
             />
           </Form.Item>
         </>
+      )}
+    </>
+  );
+}
+
+/** Which budget, and how much more. The refusal of a submission may name one that the reader does not see in the list. */
+function BudgetFields({ named }: { named: boolean }) {
+  const text = useText();
+  const { t, word } = text;
+  const required = { required: true, message: t("form.required") };
+  const budgets = useQuery({ queryKey: ["budgets", "{}"], queryFn: () => listBudgets({}) });
+  return (
+    <>
+      <Form.Item<RequestValues> name="budget" label={t("budget.which")}>
+        <Select
+          allowClear
+          showSearch={{ optionFilterProp: "label" }}
+          placeholder={t("budget.of_high_priority")}
+          options={(budgets.data ?? []).map((budget) => ({
+            value: budget.id,
+            label: [
+              budget.team.name,
+              budget.priority_class ? word("priority", budget.priority_class) : t("budget.every_class"),
+              word("cost_unit", budget.unit),
+            ].join(" · "),
+          }))}
+        />
+      </Form.Item>
+      {named ? (
+        <Form.Item<RequestValues> name="amount" label={t("approval_amount.amount")} rules={[required]}>
+          <InputNumber<string> min="0.000001" stringMode />
+        </Form.Item>
+      ) : (
+        <Form.Item<RequestValues> name="gpu_hours" label={t("approval_amount.gpu_hours")} rules={[required]}>
+          <InputNumber min={1} precision={0} />
+        </Form.Item>
       )}
     </>
   );

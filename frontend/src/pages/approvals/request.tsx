@@ -22,6 +22,8 @@ const NEEDED: (keyof RequestValues)[] = [
   "pool",
   "guaranteed_gpus",
   "gpu_hours",
+  "budget",
+  "amount",
   "minutes",
   "reason",
 ];
@@ -65,6 +67,7 @@ export function RequestPage() {
           level: search.level ?? "high",
           scope: "team",
           pool: search.pool,
+          budget: search.budget,
           minutes: search.asks_for === "quota" ? null : 120,
           starts_at: "",
           reason: "",

@@ -10,9 +10,11 @@ import { CsvButton } from "../../components/csv-button";
 import { Answer, Nothing } from "../../components/feedback";
 import { FormPanel } from "../../components/form-panel";
 import { AlertIcon, CheckIcon } from "../../components/icons";
+import { ButtonLink } from "../../components/links";
 import { Page } from "../../components/page";
 import { DataTable } from "../../components/table";
 import { Mark } from "../../components/tags";
+import { Until } from "../../components/when";
 import { COST_UNITS } from "../../lib/cost-bars";
 import type { Column } from "../../lib/csv";
 import { formatHours, formatMoney } from "../../lib/money";
@@ -107,6 +109,22 @@ function BudgetTable({ rows, onEdit }: { rows: Budget[]; onEdit: (budget: Budget
         { key: "unit", head: t("budget.unit"), cell: (row) => word("cost_unit", row.unit) },
         { key: "amount", head: t("budget.amount"), number: true, cell: (row) => amount(row, row.amount) },
         {
+          key: "extra",
+          head: t("budget.extra"),
+          number: true,
+          cell: (row) =>
+            row.extra_until ? (
+              <>
+                {row.extra == null ? t("budget.no_limit") : `+ ${amount(row, row.extra)}`}{" "}
+                <span className="quiet">
+                  {t("approval.ends")} <Until to={row.extra_until} />
+                </span>
+              </>
+            ) : (
+              "–"
+            ),
+        },
+        {
           key: "used",
           head: t("budget.used"),
           wide: true,
@@ -152,6 +170,14 @@ function BudgetTable({ rows, onEdit }: { rows: Budget[]; onEdit: (budget: Budget
               >
                 {t("action.change")}
               </Button>
+              <ButtonLink
+                size="small"
+                aria-label={`${t("budget.ask_exception")} ${row.team.name}`}
+                to="/approvals/new"
+                search={{ asks_for: "budget", team: row.team.slug, budget: row.id }}
+              >
+                {t("budget.ask_exception")}
+              </ButtonLink>
               <ActButton
                 label={t("action.delete")}
                 of={row.team.name}
@@ -246,6 +272,8 @@ const CSV: Column<Budget>[] = [
   { head: "priority_class", cell: (row) => row.priority_class },
   { head: "unit", cell: (row) => row.unit },
   { head: "amount", cell: (row) => row.amount },
+  { head: "extra", cell: (row) => row.extra },
+  { head: "extra_until", cell: (row) => row.extra_until },
   { head: "used", cell: (row) => row.used },
   { head: "forecast", cell: (row) => row.forecast },
   { head: "percent", cell: (row) => row.percent },

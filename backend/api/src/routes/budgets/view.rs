@@ -33,12 +33,14 @@ pub(crate) struct BudgetView {
     state: String,
     /// Added by exceptions that hold now; null = as much as it takes.
     extra: Option<String>,
+    /// When the first of those exceptions ends; null = none holds.
+    extra_until: Option<DateTime<Utc>>,
     month: String,
     /// When use was last measured; null = not yet.
     as_of: Option<DateTime<Utc>>,
 }
 
-pub(super) fn view(found: &Budget, now: DateTime<Utc>) -> BudgetView {
+pub(crate) fn view(found: &Budget, now: DateTime<Utc>) -> BudgetView {
     let standing = &found.standing;
     let month = Month::of(now.date_naive());
     let passed = (now - month.begins_at()).num_seconds();
@@ -58,6 +60,7 @@ pub(super) fn view(found: &Budget, now: DateTime<Utc>) -> BudgetView {
         percent: standing.percent(),
         state: standing.state().to_string(),
         extra: (!standing.extra.unlimited).then(|| amount(standing.extra.micros)),
+        extra_until: found.extra_until,
         month: month.to_string(),
         as_of: found.measured.map(|(_, at)| at),
     }

@@ -93,9 +93,13 @@ impl<'a> Acting<'a> {
     pub(super) async fn commit(mut self, once: Once, after: EscalationRow) -> Result<Response> {
         let company = show::company_in(&mut self.tx, &[after.id]).await?;
         let by = self.people.by(&after, &company.seats);
-        let version = after.version;
+        let (version, of_budget) = (after.version, after.budget_id.is_some());
         let view = view(after, &company, by)?;
-        once.commit_with(self.tx, StatusCode::OK, &view, &[("etag", etag(version))]).await
+        let reply = once.commit_with(self.tx, StatusCode::OK, &view, &[("etag", etag(version))]).await;
+        if of_budget {
+            self.app.budgets.forget();
+        }
+        reply
     }
 }
 
@@ -136,6 +140,8 @@ pub(super) fn problem(refusal: Refusal) -> Problem {
 pub(super) fn fault(fault: EffectFault) -> Problem {
     match fault {
         EffectFault::Guarantee(fault) => above(fault),
+        EffectFault::BudgetGone => Problem::new(Code::BudgetGone)
+            .detail("the budget was deleted: there is nothing to exceed any more"),
         EffectFault::JobEnded => {
             Problem::new(Code::JobIsFinal).detail("the job has ended: it needs nothing any more")
         }

@@ -1,6 +1,6 @@
 //! From a body to a request that makes sense: names looked up, every field of its kind and no other.
 
-use super::body::{LEAST_SECS, MOST_GPU_HOURS, MOST_GPUS, RequestEscalation, prose, small};
+use super::body::{LEAST_SECS, MOST_GPU_HOURS, MOST_GPUS, RequestEscalation, extra, prose, small};
 use crate::app::AppState;
 use crate::extract::Caller;
 use crate::problem::{Code, Fields, Problem, Result};
@@ -13,7 +13,7 @@ use reeve_core::policy::{Place, Policy};
 use reeve_core::priority::PriorityClass;
 use reeve_store::escalations::cover::Reach;
 use reeve_store::jobs::show;
-use reeve_store::{StoreError, pools, queues, quotas, teams};
+use reeve_store::{StoreError, budgets, pools, queues, quotas, teams};
 
 const FARTHEST: TimeDelta = TimeDelta::days(366);
 
@@ -28,6 +28,7 @@ pub(super) struct Asked {
     pub(super) queue: Option<QueueId>,
     pub(super) kinds: Option<Vec<Kind>>,
     pub(super) pool: Option<PoolId>,
+    pub(super) budget: Option<uuid::Uuid>,
     pub(super) scope: Option<Scope>,
     pub(super) terms: Terms,
     pub(super) reason: String,
@@ -68,6 +69,7 @@ pub(super) async fn asked(
         queue: None,
         kinds,
         pool: None,
+        budget: None,
         scope: scope.filter(|_| asks_for == AsksFor::Priority),
         terms,
         reason: body.reason.clone(),
@@ -76,6 +78,9 @@ pub(super) async fn asked(
     };
     place(app, caller, &body, &mut asked).await?;
     app.allow(caller, Action::EscalationRequest, &Resource::Team(asked.team)).await?;
+    if let Some(id) = body.budget {
+        exceed(app, id, &mut asked).await?;
+    }
     asked.chain = teams::chain(&app.store, asked.team).await?;
     needed(app, &asked, policy).await?;
     Ok(asked)
@@ -85,7 +90,7 @@ pub(super) async fn asked(
 fn shape(fields: &mut Fields, body: &RequestEscalation, asks_for: AsksFor) {
     let (priority, quota) = (asks_for == AsksFor::Priority, asks_for == AsksFor::Quota);
     let (budget, never) = (asks_for == AsksFor::Budget, asks_for == AsksFor::NeverEvict);
-    let of_team = body.job.is_none();
+    let (of_team, named) = (body.job.is_none(), body.budget.is_some());
     // Pointer, given, has a place, is needed.
     let rules = [
         ("/job", body.job.is_some(), priority || never, never),
@@ -97,7 +102,9 @@ fn shape(fields: &mut Fields, body: &RequestEscalation, asks_for: AsksFor) {
         ("/pool", body.pool.is_some(), quota, quota),
         ("/guaranteed_gpus", body.guaranteed_gpus.is_some(), quota, quota),
         ("/borrow_limit_gpus", body.borrow_limit_gpus.is_some(), quota, false),
-        ("/gpu_hours", body.gpu_hours.is_some(), budget, budget),
+        ("/gpu_hours", body.gpu_hours.is_some(), budget && !named, budget && !named),
+        ("/budget", named, budget, false),
+        ("/amount", body.amount.is_some(), budget && named, budget && named),
         ("/duration_secs", body.duration_secs.is_some(), true, !quota),
         ("/break_glass", body.break_glass, priority || never, false),
     ];
@@ -136,6 +143,7 @@ fn terms(fields: &mut Fields, body: &RequestEscalation, asks_for: AsksFor, polic
         guaranteed_gpus: body.guaranteed_gpus.map(small),
         borrow_limit_gpus: body.borrow_limit_gpus.map(small),
         gpu_hours: body.gpu_hours,
+        extra_micros: body.amount.as_deref().and_then(|text| extra(fields, text)),
         duration_secs: body.duration_secs,
     }
 }
@@ -197,6 +205,25 @@ async fn place(app: &AppState, caller: &Caller, body: &RequestEscalation, asked:
             fields.add("/queue", "queue_of_other_team", "this queue belongs to another team");
         }
         asked.queue = found.map(|queue| QueueId(queue.id));
+    }
+    fields.done()
+}
+
+/// The budget is the team's or one above it; it is for its own team's people to decide. Any other is not there.
+async fn exceed(app: &AppState, id: uuid::Uuid, asked: &mut Asked) -> Result<()> {
+    let mut fields = Fields::new();
+    let found = budgets::find(&app.store, app.clock.now(), id).await;
+    let paths = budgets::team_paths(&app.store).await?;
+    let path = paths.get(&asked.team).map_or(&[][..], Vec::as_slice);
+    match found {
+        Ok(budget) if path.contains(&budget.standing.team) => {
+            asked.team = budget.standing.team;
+            asked.budget = Some(id);
+        }
+        Ok(_) | Err(StoreError::NotFound) => {
+            fields.add("/budget", "unknown_reference", "no budget of this team, or above it, has this id");
+        }
+        Err(other) => return Err(other.into()),
     }
     fields.done()
 }

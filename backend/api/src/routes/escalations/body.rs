@@ -3,6 +3,7 @@
 use crate::problem::{Fields, Result};
 use chrono::{DateTime, Utc};
 use reeve_core::approval::Terms;
+use reeve_core::money::decimal::{MICRO_DIGITS, format, parse_micros};
 use reeve_core::priority::PriorityClass;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -12,6 +13,8 @@ use uuid::Uuid;
 const MOST_TEXT: usize = 2_000;
 pub(super) const MOST_GPUS: i64 = 1_000_000;
 pub(super) const MOST_GPU_HOURS: i64 = 1_000_000_000;
+/// In a budget's unit.
+const MOST_AMOUNT: i64 = 1_000_000_000;
 pub(super) const LEAST_SECS: i64 = 60;
 
 /// What is asked for. Fields that the kind of request does not have are refused.
@@ -40,9 +43,14 @@ pub(crate) struct RequestEscalation {
     /// The borrow limit wanted; null or left out = as it is (quota).
     #[schema(minimum = 0, maximum = 1000000)]
     pub(super) borrow_limit_gpus: Option<i64>,
-    /// High-priority GPU-hours on top of the month's budget (budget).
+    /// High-priority GPU-hours on top of the month's budget (budget, where no `budget` is named).
     #[schema(minimum = 1)]
     pub(super) gpu_hours: Option<i64>,
+    /// The budget to be exceeded: the team's own, or one above it (budget). Those who decide are the budget's team's.
+    pub(super) budget: Option<Uuid>,
+    /// How much more than the budget, in its unit: a decimal above zero (budget, where one is named).
+    #[schema(example = "50")]
+    pub(super) amount: Option<String>,
     /// How long, once active. Left out only for a quota: then for good.
     #[schema(minimum = 60)]
     pub(super) duration_secs: Option<i64>,
@@ -65,6 +73,9 @@ pub(crate) struct Approve {
     guaranteed_gpus: Option<i64>,
     borrow_limit_gpus: Option<i64>,
     gpu_hours: Option<i64>,
+    /// At most the amount granted so far, in the budget's unit: a decimal above zero.
+    #[schema(example = "50")]
+    amount: Option<String>,
     /// At most the duration granted so far.
     #[schema(minimum = 60)]
     duration_secs: Option<i64>,
@@ -88,6 +99,7 @@ impl Approve {
                 fields.range(pointer, value, least, most);
             }
         }
+        let extra_micros = self.amount.as_deref().and_then(|text| extra(&mut fields, text));
         prose(&mut fields, "/comment", self.comment.as_deref().unwrap_or_default(), 0);
         fields.done()?;
         Ok(Terms {
@@ -95,6 +107,7 @@ impl Approve {
             guaranteed_gpus: self.guaranteed_gpus.map(small),
             borrow_limit_gpus: self.borrow_limit_gpus.map(small),
             gpu_hours: self.gpu_hours,
+            extra_micros,
             duration_secs: self.duration_secs,
         })
     }
@@ -142,4 +155,20 @@ pub(super) fn small(value: i64) -> i32 {
 pub(super) fn prose(fields: &mut Fields, pointer: &str, text: &str, least: usize) {
     let flat: String = text.chars().map(|c| if matches!(c, '\n' | '\t') { ' ' } else { c }).collect();
     fields.text(pointer, &flat, least, MOST_TEXT);
+}
+
+/// What is to come on top of a budget, in millionths of its unit.
+pub(super) fn extra(fields: &mut Fields, text: &str) -> Option<i64> {
+    let found = parse_micros(text);
+    match found {
+        None => {
+            fields.add("/amount", "invalid_decimal", "a decimal, with at most six digits after the point")
+        }
+        Some(micros) if !(1..=MOST_AMOUNT * 1_000_000).contains(&micros) => {
+            let least = format(1, MICRO_DIGITS, 0);
+            fields.add("/amount", "out_of_range", format!("from {least} to {MOST_AMOUNT}"));
+        }
+        Some(_) => {}
+    }
+    found
 }

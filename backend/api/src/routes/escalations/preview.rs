@@ -33,6 +33,7 @@ pub(crate) async fn preview(
         queue: row.queue_id.map(QueueId),
         kinds: raise.as_ref().and_then(|raise| raise.kinds.clone()),
         pool: row.pool_id.map(PoolId),
+        budget: row.budget_id,
         scope: raise.as_ref().map(|raise| raise.scope),
         terms,
         reason: String::new(),
@@ -40,7 +41,14 @@ pub(crate) async fn preview(
         break_glass: row.break_glass,
     };
     let cost = Cost::of(&app, &asked).await?.view();
-    let effect =
-        Effect { asks_for: asked.asks_for, team: asked.team, job: asked.job, pool: asked.pool, raise, terms };
+    let effect = Effect {
+        asks_for: asked.asks_for,
+        team: asked.team,
+        job: asked.job,
+        pool: asked.pool,
+        budget: asked.budget,
+        raise,
+        terms,
+    };
     Ok(axum::Json(look(&app, &caller, open.then_some(effect), cost, None).await?))
 }

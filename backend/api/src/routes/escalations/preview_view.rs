@@ -6,18 +6,20 @@ use crate::app::AppState;
 use crate::extract::Caller;
 use crate::problem::{Problem, Result};
 use crate::refs::TeamRef;
+use crate::routes::budgets::view::{BudgetView, view as budget_view};
 use crate::routes::what_if::view::{WhatIfView, view as what_if_view};
 use crate::routes::what_if::work_out::work_out;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use reeve_core::approval::{AsksFor, Raise, Scope, Terms};
 use reeve_core::id::{JobId, PoolId, TeamId};
 use reeve_core::schedule::snapshot::Quota;
 use reeve_core::units::MilliGpu;
 use reeve_core::what_if::Change;
 use reeve_store::escalations::request::{NewEscalation, NewSeat, Way};
-use reeve_store::{StoreError, quotas, teams};
+use reeve_store::{StoreError, budgets, quotas, teams};
 use serde::Serialize;
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 /// What an escalation would do if it were active now.
 #[derive(Debug, Serialize, ToSchema)]
@@ -28,6 +30,15 @@ pub(crate) struct EscalationPreview {
     /// What would differ from today; null where nothing moves: a budget, or one that is active or over.
     what_if: Option<WhatIfView>,
     cost: CostView,
+    /// The budget that would be exceeded; null where the request is about none, or it is gone.
+    budget: Option<BudgetChange>,
+}
+
+/// A budget without and with the exception.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BudgetChange {
+    before: BudgetView,
+    after: BudgetView,
 }
 
 /// Which way a request goes.
@@ -78,6 +89,7 @@ pub(super) struct Effect {
     pub(super) team: TeamId,
     pub(super) job: Option<JobId>,
     pub(super) pool: Option<PoolId>,
+    pub(super) budget: Option<Uuid>,
     pub(super) raise: Option<Raise>,
     pub(super) terms: Terms,
 }
@@ -93,7 +105,32 @@ impl Effect {
             level,
             scope: new.scope.unwrap_or(Scope::Team),
         });
-        Self { asks_for: new.asks_for, team: new.team, job: new.job, pool: new.pool, raise, terms: new.asked }
+        Self {
+            asks_for: new.asks_for,
+            team: new.team,
+            job: new.job,
+            pool: new.pool,
+            budget: new.budget,
+            raise,
+            terms: new.asked,
+        }
+    }
+
+    async fn budget(&self, app: &AppState, now: DateTime<Utc>) -> Result<Option<BudgetChange>> {
+        let Some(id) = self.budget else { return Ok(None) };
+        let found = match budgets::find(&app.store, now, id).await {
+            Err(StoreError::NotFound) => return Ok(None),
+            found => found?,
+        };
+        let before = budget_view(&found, now);
+        let mut then = found;
+        let extra = &mut then.standing.extra;
+        extra.micros = extra.micros.saturating_add(self.terms.extra_micros.unwrap_or(0));
+        if let Some(secs) = self.terms.duration_secs {
+            let until = now + TimeDelta::seconds(secs);
+            then.extra_until = Some(then.extra_until.map_or(until, |first| first.min(until)));
+        }
+        Ok(Some(BudgetChange { before, after: budget_view(&then, now) }))
     }
 
     async fn change(self, app: &AppState) -> Result<Option<Change>> {
@@ -132,6 +169,10 @@ pub(super) async fn preview(
     route: Option<RouteView>,
 ) -> Result<EscalationPreview> {
     let now = app.clock.now();
+    let budget = match &effect {
+        Some(effect) => effect.budget(app, now).await?,
+        None => None,
+    };
     let change = match effect {
         Some(effect) => effect.change(app).await?,
         None => None,
@@ -144,5 +185,5 @@ pub(super) async fn preview(
         }
         None => None,
     };
-    Ok(EscalationPreview { as_of: now, route, what_if, cost })
+    Ok(EscalationPreview { as_of: now, route, what_if, cost, budget })
 }

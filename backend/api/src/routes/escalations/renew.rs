@@ -79,6 +79,7 @@ fn again(row: &EscalationRow, body: Renew) -> Result<Asked, StoreError> {
         queue: row.queue_id.map(QueueId),
         kinds: raise.as_ref().and_then(|raise| raise.kinds.clone()),
         pool: row.pool_id.map(PoolId),
+        budget: row.budget_id,
         scope: raise.map(|raise| raise.scope),
         terms: Terms { duration_secs: Some(body.duration_secs), ..row.granted()? },
         reason: body.reason,

@@ -77,5 +77,9 @@ pub(super) async fn keep(
     let by = people.by(&row, &company.seats);
     let version = row.version;
     let view: EscalationView = view(row, &company, by)?;
-    once.commit_with(tx, StatusCode::CREATED, &view, &[("etag", etag(version))]).await
+    let reply = once.commit_with(tx, StatusCode::CREATED, &view, &[("etag", etag(version))]).await;
+    if new.budget.is_some() {
+        app.budgets.forget();
+    }
+    reply
 }

@@ -123,6 +123,7 @@ pub(super) async fn routed(
         queue: asked.queue,
         kinds: asked.kinds.clone(),
         pool: asked.pool,
+        budget: asked.budget,
         scope: asked.scope,
         asked: asked.terms,
         reason: asked.reason.clone(),

@@ -3,6 +3,7 @@
 use crate::refs::{JobRef, PoolRef, QueueRef, TeamRef, UserRef};
 use chrono::{DateTime, Utc};
 use reeve_core::approval::{By, Case, Refusal, Terms};
+use reeve_core::money::decimal::{MICRO_DIGITS, format};
 use reeve_store::StoreError;
 use reeve_store::escalations::row::EscalationRow;
 use reeve_store::escalations::show::{Company, SeatRow, StepRow};
@@ -21,6 +22,8 @@ pub(crate) struct EscalationView {
     pub(crate) queue: Option<QueueRef>,
     pub(crate) kinds: Option<Vec<String>>,
     pub(crate) pool: Option<PoolRef>,
+    /// The budget to be exceeded.
+    pub(crate) budget: Option<ExceededBudget>,
     /// `team`: it counts among the team's own jobs only; `platform`: against everybody.
     pub(crate) scope: Option<String>,
     pub(crate) asked: TermsView,
@@ -56,6 +59,16 @@ pub(crate) struct EscalationView {
     pub(crate) version: i64,
 }
 
+/// A budget that an exception is about.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct ExceededBudget {
+    pub(crate) id: Uuid,
+    /// `gpu_hours` or `money`; null = the budget is gone.
+    pub(crate) unit: Option<String>,
+    /// Null = every class.
+    pub(crate) priority_class: Option<String>,
+}
+
 /// Amounts, each where its kind of request has one.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub(crate) struct TermsView {
@@ -64,6 +77,8 @@ pub(crate) struct TermsView {
     /// Null = as it is.
     pub(crate) borrow_limit_gpus: Option<i32>,
     pub(crate) gpu_hours: Option<i64>,
+    /// On top of the budget, in its unit: a decimal.
+    pub(crate) amount: Option<String>,
     /// Null = for good.
     pub(crate) duration_secs: Option<i64>,
 }
@@ -129,6 +144,7 @@ impl From<Terms> for TermsView {
             guaranteed_gpus: terms.guaranteed_gpus,
             borrow_limit_gpus: terms.borrow_limit_gpus,
             gpu_hours: terms.gpu_hours,
+            amount: terms.extra_micros.map(|micros| format(i128::from(micros), MICRO_DIGITS, 0)),
             duration_secs: terms.duration_secs,
         }
     }
@@ -174,6 +190,11 @@ pub(super) fn view(row: EscalationRow, company: &Company, by: By) -> Result<Esca
         queue: row.queue_id.zip(row.queue_slug).map(|(id, slug)| QueueRef { id, slug }),
         kinds: row.kinds,
         pool: row.pool_id.zip(row.pool_slug).map(|(id, slug)| PoolRef { id, slug }),
+        budget: row.budget_id.map(|id| ExceededBudget {
+            id,
+            unit: row.budget_unit,
+            priority_class: row.budget_class,
+        }),
         scope: row.scope,
         asked: asked.into(),
         granted: granted.into(),

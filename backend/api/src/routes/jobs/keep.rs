@@ -13,7 +13,7 @@ use crate::extract::{Caller, Effect, reply};
 use crate::problem::{Code, FieldError, Problem, Result};
 use crate::refs::UserRef;
 use axum::http::StatusCode;
-use reeve_core::job_spec::RawJob;
+use reeve_core::job_spec::{Fault, RawJob};
 use reeve_store::StoreError;
 use reeve_store::idempotency::{IdempotencyKey, StoredReply};
 use reeve_store::submit::{self, NewJob, Patience, Submission};
@@ -195,6 +195,9 @@ pub(super) fn refused(refusal: Refusal) -> Problem {
         _ => Code::InvalidBody,
     };
     let mut problem = Problem::new(code);
+    if let [Fault { budget: Some(budget), .. }] = faults.as_slice() {
+        problem = problem.param("budget", budget.to_string());
+    }
     problem.detail = faults
         .iter()
         .take(3)
