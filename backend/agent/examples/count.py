@@ -62,12 +62,14 @@ def main(steps: int, step_secs: float) -> int:
         value = next_value(value, step)
         print(f"step {step}", flush=True)
         time.sleep(step_secs)
-        if told_to_leave:
+        # Asked once a step: a signal that comes while it saves waits for the next.
+        leaves = told_to_leave
+        if leaves:
             # Before it saves: once Reeve hears of the checkpoint, the job may be stopped at any moment.
             print(f"leaves after step {step}", flush=True)
-        if told_to_leave or step % SAVE_EVERY_STEPS == 0:
+        if leaves or step % SAVE_EVERY_STEPS == 0:
             save(folder / "state.json", step, value)
-        if told_to_leave:
+        if leaves:
             return 0
     save(folder / "state.json", step, value)
     print(f"result {value}", flush=True)

@@ -94,7 +94,7 @@ pub enum Patience {
 
 /// The statement, with what a lock that somebody else holds means.
 macro_rules! insert_rows {
-    ($locked:literal, $connection:expr, $rows:expr) => {{
+    ($locked:literal, $lane:expr, $rows:expr) => {{
         let rows = $rows;
         sqlx::query_as!(
             Outcome,
@@ -204,7 +204,7 @@ macro_rules! insert_rows {
             &rows.created_ats,
             Json(&rows.events) as _
         )
-        .fetch_all(&mut $connection)
+        .fetch_all($lane.connection())
         .await
     }};
 }
@@ -252,12 +252,12 @@ async fn insert_all(
     patience: Patience,
 ) -> Result<Vec<Result<(), StoreError>>, StoreError> {
     let events: Vec<Vec<NewEvent>> = submissions.iter().map(told).collect();
-    let mut connection = store.lanes().take(store.pool()).await?;
+    let mut lane = store.lanes().take(store.pool()).await?;
     let kept = match patience {
-        Patience::Wait => insert_rows!("", connection, Rows::of(submissions, &events)),
-        Patience::Pass => insert_rows!(" skip locked", connection, Rows::of(submissions, &events)),
+        Patience::Wait => insert_rows!("", lane, Rows::of(submissions, &events)),
+        Patience::Pass => insert_rows!(" skip locked", lane, Rows::of(submissions, &events)),
     };
-    let outcomes = store.lanes().settle(connection, kept)?;
+    let outcomes = store.lanes().settle(lane, kept)?;
     let mut results: Vec<_> = submissions.iter().map(|_| Err(StoreError::Conflict)).collect();
     for outcome in outcomes {
         if let Some(result) = usize::try_from(outcome.nth).ok().and_then(|nth| results.get_mut(nth)) {

@@ -19,7 +19,7 @@ struct Outcome {
 }
 
 macro_rules! insert_row {
-    ($locked:literal, $connection:expr, $submission:expr, $job:expr, $event:expr) => {{
+    ($locked:literal, $lane:expr, $submission:expr, $job:expr, $event:expr) => {{
         let (submission, job, event) = ($submission, $job, $event);
         let queue = submission.seen.first();
         let (key, reply) = submission.reply.as_ref().map(|(key, reply)| (key, reply)).unzip();
@@ -122,7 +122,7 @@ macro_rules! insert_row {
             event.occurred_at,
             job.nvlink.as_str()
         )
-        .fetch_one(&mut $connection)
+        .fetch_one($lane.connection())
         .await
     }};
 }
@@ -145,12 +145,12 @@ pub(crate) async fn insert(
     patience: Patience,
 ) -> Result<Result<(), StoreError>, StoreError> {
     let event = EventRow::new(&submission.context, event, 0);
-    let mut connection = store.lanes().take(store.pool()).await?;
+    let mut lane = store.lanes().take(store.pool()).await?;
     let kept = match patience {
-        Patience::Wait => insert_row!("", connection, submission, job, &event),
-        Patience::Pass => insert_row!(" skip locked", connection, submission, job, &event),
+        Patience::Wait => insert_row!("", lane, submission, job, &event),
+        Patience::Pass => insert_row!(" skip locked", lane, submission, job, &event),
     };
-    let outcome = store.lanes().settle(connection, kept)?;
+    let outcome = store.lanes().settle(lane, kept)?;
     Ok(match outcome {
         Outcome { open: false, .. } => Err(StoreError::Conflict),
         Outcome { taken: false, .. } => Err(StoreError::Duplicate { constraint: DUPLICATE.to_owned() }),

@@ -122,6 +122,12 @@ impl Base {
         connect(&self.url).await
     }
 
+    /// A server's that may keep few connections open.
+    pub(crate) async fn narrow_store(&self, max_connections: u32) -> Store {
+        let options = ConnectOptions { max_connections, ..ConnectOptions::new(&self.url) };
+        Store::connect(&options).await.expect("connects")
+    }
+
     /// How another role connects to the same database.
     pub(crate) fn url_as(&self, role: &str, password: &str) -> String {
         let (_, place) = self.url.split_once('@').expect("a URL with a role");

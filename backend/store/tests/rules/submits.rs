@@ -1,11 +1,13 @@
 //! Several submissions in one statement: each has its own outcome, and each is whole or not at all.
 
-use crate::base::{Base, context, now};
+use crate::base::{Base, context, now, run};
 use crate::world::World;
 use reeve_store::StoreError;
 use reeve_store::idempotency::{DUPLICATE, IdempotencyKey, StoredReply};
 use reeve_store::submit::{NewJob, Patience, SeenQueue, Submission, insert};
+use sqlx::Connection as _;
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 fn submission(jobs: Vec<NewJob>) -> Submission {
@@ -189,5 +191,38 @@ async fn a_job_alone_leaves_the_same_rows_as_among_others() {
         assert_eq!(base.ask(keys).await, "1 3");
         base.run("alter table idempotency_keys disable trigger user; delete from idempotency_keys").await;
     }
+    base.end().await;
+}
+
+/// Submissions have a few connections of their own; however many there are, they open no more than those and the pool's.
+#[tokio::test]
+async fn submissions_open_no_more_connections_than_they_may() {
+    let mut base = Base::new().await;
+    let world = World::new(&mut base, &[8], &[8]).await;
+    let store = base.narrow_store(2).await;
+    let mut holder = base.another_connection().await;
+    run(&mut holder, "begin; select from queues for update").await;
+    let sent: Vec<_> = (0..12)
+        .map(|_| {
+            let (store, job) = (store.clone(), world.job(0, 1));
+            tokio::spawn(async move { insert(&store, &[submission(vec![job])], Patience::Wait).await })
+        })
+        .collect();
+    let waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while base.ask(waiting).await != "6" {
+        assert!(Instant::now() < deadline, "{} wait, not the pool's 2 and 4 more", base.ask(waiting).await);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(base.ask(waiting).await, "6");
+    run(&mut holder, "commit").await;
+    for outcome in sent {
+        let outcomes = outcome.await.expect("ends").expect("inserts");
+        assert_eq!(outcomes.iter().map(word).collect::<Vec<_>>(), ["kept"]);
+    }
+    assert_eq!(base.ask("select count(*) from jobs").await, "12");
+    holder.close().await.expect("closes");
+    store.close().await;
     base.end().await;
 }
