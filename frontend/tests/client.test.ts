@@ -10,6 +10,18 @@ const reply = (status: number, body: unknown = {}, headers: Record<string, strin
   new Response(status === 204 ? null : JSON.stringify(body), { status, headers });
 
 describe("the client", () => {
+  it("says a detail that only repeats the fields once", () => {
+    const field = { pointer: "/gpus", code: "too_small", detail: "must be at least 1" };
+    const body = { type: "t", title: "Invalid", status: 422, code: "invalid" };
+    expect(
+      new Problem({ ...body, detail: "/gpus: must be at least 1", errors: [field] }).ownDetail,
+    ).toBeUndefined();
+    expect(new Problem({ ...body, detail: "wrong in itself", errors: [field] }).ownDetail).toBe(
+      "wrong in itself",
+    );
+    expect(new Problem({ ...body, detail: "not found" }).ownDetail).toBe("not found");
+  });
+
   const fetched = vi.fn<(request: Request) => Promise<Response>>();
   const pathOf = (request: Request) => request.url.replace(location.origin, "");
   const paths = () => fetched.mock.calls.map(([request]) => `${request.method} ${pathOf(request)}`);

@@ -49,9 +49,11 @@ database=reeve_fuzz_$$
 base=${REEVE_TEST_DATABASE_URL%/*}
 psql -q "$REEVE_TEST_DATABASE_URL" -c "create database $database"
 REEVE_DATABASE_URL=$base/$database REEVE_ADMIN_PASSWORD=correct-horse-battery REEVE_RATE_LIMIT_PER_SECOND=100000 \
-    "$reeve" serve --listen "127.0.0.1:$port" >"$scratch/server.log" 2>&1 &
+    "$reeve" serve --listen "127.0.0.1:$port" >>"$scratch/server.log" 2>&1 &
 server=$!
 for _ in $(seq 100); do curl -fs "$url/readyz" >/dev/null && break; sleep 0.2; done
+# That it was not ready yet is no error.
+: >"$scratch/server.log"
 
 call() { curl -fsS -H "Authorization: Bearer $token" -H 'Content-Type: application/json' "$@" >/dev/null; }
 field() { python3 -c "import json, sys; print(json.load(sys.stdin)['$1'])"; }

@@ -15,6 +15,12 @@ export class Problem extends Error {
   get unreachable() {
     return this.body.code === "unreachable";
   }
+  /** The detail, unless it only repeats the fields: then it is said once, with them. */
+  get ownDetail() {
+    const { detail, errors = [] } = this.body;
+    const repeats = errors.length > 0 && errors.every((one) => one.detail && detail?.includes(one.detail));
+    return repeats ? undefined : detail;
+  }
 }
 
 export function unreachable(cause: unknown): Problem {

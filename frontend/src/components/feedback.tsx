@@ -10,7 +10,7 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: () 
   const title = problem
     ? t(`problem.${problem.code}`, { defaultValue: problem.body.title, ...problem.body.params })
     : t("problem.unknown");
-  const detail = problem?.unreachable ? t("problem.unreachable_next") : problem?.body.detail;
+  const detail = problem?.unreachable ? t("problem.unreachable_next") : problem?.ownDetail;
   return (
     <Alert
       className="problem"
